@@ -1,0 +1,1 @@
+"""Door: the model server. The only engine-aware room."""

@@ -1,0 +1,304 @@
+"""Ground: files that survive a crash, JSON that has one form, and the hash over it.
+
+Nothing else in touchstone opens a file for writing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import math
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from touchstone.errors import BadInputError, NotJudgedError
+
+JSON_DEPTH_MAX = 64
+JSON_DECIMALS = 6
+
+_LINE_SEPARATORS = str.maketrans({"\u2028": "\\u2028", "\u2029": "\\u2029"})
+_LFS_POINTER = b"version https://git-lfs.github.com/spec/"
+_CONFLICT_MARKER = re.compile(r"^(<{7} |={7}$|>{7} )", re.MULTILINE)
+
+
+def sha256_of(text: str | bytes) -> str:
+    """`sha256:<64 hex digits>` of the bytes, or of the text's UTF-8 bytes."""
+    data = text.encode("utf-8") if isinstance(text, str) else text
+    return "sha256:" + hashlib.sha256(data).hexdigest()
+
+
+def canonical(value: Any) -> Any:
+    """The value as we keep it: NaN and infinities null, 6 decimals, whole numbers as integers."""
+    if isinstance(value, float):
+        return _canonical_number(value)
+    if isinstance(value, dict):
+        return {str(key): canonical(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [canonical(item) for item in value]
+    return value
+
+
+def json_line(value: Any) -> str:
+    """One line of canonical JSON: sorted keys, no spaces, U+2028 and U+2029 escaped, no newline."""
+    text = json.dumps(
+        canonical(value), ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
+    )
+    return text.translate(_LINE_SEPARATORS)
+
+
+def json_pretty(value: Any, sort_keys: bool = True) -> str:
+    """Canonical JSON over several lines, two spaces deep, with a final newline."""
+    text = json.dumps(canonical(value), ensure_ascii=False, sort_keys=sort_keys, indent=2, allow_nan=False)
+    return text.translate(_LINE_SEPARATORS) + "\n"
+
+
+def digest_of(value: Any) -> str:
+    """The hash over a value's canonical JSON line."""
+    return sha256_of(json_line(value))
+
+
+def parse_json(text: str | bytes, source: str) -> Any:
+    """Strict JSON: UTF-8, no repeated keys, no NaN or Infinity, at most 64 levels deep.
+
+    `source` (a file name, with `:line` where known) begins every message. Raises BadInputError.
+    """
+    decoded = _decoded(text, source)
+    if _CONFLICT_MARKER.search(decoded):
+        raise BadInputError(
+            f"{source}: unresolved merge conflict", "Resolve the conflict markers and commit the result."
+        )
+    try:
+        value = json.loads(decoded, object_pairs_hook=_unique_pairs, parse_constant=_refuse_constant)
+    except RecursionError:
+        raise BadInputError(f"{source}: JSON nested deeper than {JSON_DEPTH_MAX} levels") from None
+    except json.JSONDecodeError as error:
+        raise BadInputError(f"{source}:{error.lineno}:{error.colno}: not valid JSON: {error.msg}") from None
+    except ValueError as error:
+        raise BadInputError(f"{source}: {error}") from None
+    if _depth(value) > JSON_DEPTH_MAX:
+        raise BadInputError(f"{source}: JSON nested deeper than {JSON_DEPTH_MAX} levels")
+    return value
+
+
+def read_bytes(path: Path) -> bytes:
+    """A file's bytes; BadInputError, naming the file, where it cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise BadInputError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def read_text(path: Path) -> str:
+    """A file's text, strictly UTF-8; BadInputError naming file and line otherwise."""
+    return _decoded(read_bytes(path), str(path))
+
+
+def read_json(path: Path) -> Any:
+    """A JSON file, strictly."""
+    return parse_json(read_bytes(path), str(path))
+
+
+def write_atomic(path: Path, text: str | bytes) -> None:
+    """Replace a file as a whole: a crash leaves the old content or the new, never a part.
+
+    The temporary file lies in the same folder; an existing file keeps its mode (0644 otherwise); a
+    symbolic link is followed. Folder entries are synced.
+    """
+    data = text.encode("utf-8") if isinstance(text, str) else text
+    target = path.resolve()
+    mode = _mode_of(target)
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        with temporary.open("xb") as handle:
+            handle.write(data)
+            handle.flush()
+            os.fsync(handle.fileno())
+        temporary.chmod(mode)
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    sync_folder(target.parent)
+
+
+def write_json(path: Path, value: Any, sort_keys: bool = True) -> None:
+    """Replace a JSON file as a whole."""
+    write_atomic(path, json_pretty(value, sort_keys))
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a folder's entries durable."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+class JsonlAppender:
+    """Appends records to a JSONL file, one `write` per line.
+
+    Opening repairs the end: a complete last line without its newline gets one; a torn fragment is cut
+    off and kept beside the file as `<name>.torn`, so its sample is simply asked again.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.torn_bytes = _repair_tail(path)
+        self._descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+
+    def append(self, record: Any) -> None:
+        """Write one record. The line is in the kernel's hands when this returns."""
+        data = (json_line(record) + "\n").encode("utf-8")
+        while data:
+            data = data[os.write(self._descriptor, data) :]
+
+    def close(self) -> None:
+        """Sync and close; a second call does nothing."""
+        if self._descriptor >= 0:
+            os.fsync(self._descriptor)
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def __enter__(self) -> JsonlAppender:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self.close()
+
+
+def read_jsonl(path: Path) -> Iterator[tuple[int, Any]]:
+    """Yield (line number, value) of a JSONL file; a missing file is empty.
+
+    A fragment behind the last newline is passed over unless it is a whole record; any other bad line
+    is a BadInputError naming file and line. Blank lines and a carriage return before the newline are
+    tolerated. The file is not changed.
+    """
+    if not path.exists():
+        return
+    data = read_bytes(path)
+    lines = data.split(b"\n")
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        source = f"{path}:{number}"
+        if number < len(lines):
+            yield number, _parse_line(line, source)
+            continue
+        with contextlib.suppress(BadInputError):
+            yield number, _parse_line(line, source)
+
+
+@contextlib.contextmanager
+def exclusive_lock(path: Path, busy: str, hint: str | None = None) -> Iterator[None]:
+    """Hold an advisory lock on a file; NotJudgedError with `busy` when another process has it."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise NotJudgedError(busy, hint) from None
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _parse_line(line: bytes, source: str) -> Any:
+    text = _decoded(line, source)
+    try:
+        return json.loads(text, object_pairs_hook=_unique_pairs, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+        raise BadInputError(
+            f"{source}: not a JSON record: {reason}",
+            "The line was changed after it was written. Restore the file, or start a new run.",
+        ) from None
+
+
+def _decoded(data: str | bytes, source: str) -> str:
+    if isinstance(data, str):
+        return data
+    if data.startswith(_LFS_POINTER):
+        raise BadInputError(
+            f"{source}: this is a Git LFS pointer, not the file", "Fetch the content: git lfs pull"
+        )
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise BadInputError(
+            f"{source}:{line}: not UTF-8 (byte 0x{data[error.start]:02x})", "Save the file as UTF-8."
+        ) from None
+
+
+def _canonical_number(value: float) -> int | float | None:
+    if not math.isfinite(value):
+        return None
+    rounded = round(value, JSON_DECIMALS)
+    return int(rounded) if rounded.is_integer() else rounded
+
+
+def _unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    record = dict(pairs)
+    if len(record) != len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise ValueError(f"key {key!r} stands twice in one object")
+            seen.add(key)
+    return record
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _depth(value: Any) -> int:
+    depth, level = 0, [value]
+    while level:
+        depth += 1
+        children: list[Any] = []
+        for item in level:
+            if isinstance(item, dict):
+                children.extend(item.values())
+            elif isinstance(item, list):
+                children.extend(item)
+        level = children
+    return depth
+
+
+def _mode_of(path: Path) -> int:
+    try:
+        return path.stat().st_mode & 0o7777
+    except FileNotFoundError:
+        return 0o644
+
+
+def _repair_tail(path: Path) -> int:
+    if not path.exists():
+        return 0
+    data = read_bytes(path)
+    if not data or data.endswith(b"\n"):
+        return 0
+    start = data.rfind(b"\n") + 1
+    tail = data[start:]
+    try:
+        _parse_line(tail, f"{path}:{data.count(10) + 1}")
+    except BadInputError:
+        with path.with_name(path.name + ".torn").open("ab") as aside:
+            aside.write(tail + b"\n")
+            aside.flush()
+            os.fsync(aside.fileno())
+        os.truncate(path, start)
+        return len(tail)
+    with path.open("ab") as handle:
+        handle.write(b"\n")
+        handle.flush()
+        os.fsync(handle.fileno())
+    return 0

@@ -1,0 +1,1 @@
+"""Door: where pull requests live."""

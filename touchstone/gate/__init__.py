@@ -1,0 +1,1 @@
+"""Room: the check. Measure, compare, confirm what is suspect, decide."""

@@ -1,0 +1,1 @@
+"""Room: what is asked. A pack is data: schema, strict loading, hashes."""

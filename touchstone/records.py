@@ -1,0 +1,17 @@
+"""Ground: the base of every record we keep, and the one way it becomes JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Record(BaseModel):
+    """A frozen, fully typed record. Unknown fields are refused: a newer file has a newer schema number."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+    def to_json(self) -> dict[str, Any]:
+        """The record as plain JSON values, field aliases applied."""
+        return self.model_dump(mode="json", by_alias=True)

@@ -1,0 +1,1 @@
+"""Room: the words. Pure: a result or a comparison in, text out; no renderer decides anything."""

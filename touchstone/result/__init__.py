@@ -1,0 +1,1 @@
+"""Room: the numbers. Pure: verdicts in, result.json out."""

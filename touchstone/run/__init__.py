@@ -1,0 +1,1 @@
+"""Room: the asking. A plan, the records of what came back, the bundle they lie in, the runner."""
