@@ -1,0 +1,172 @@
+"""The bundle: the folder a run leaves.
+
+`manifest.json` is frozen when the run starts; everything else is appended to it line by line or
+replaced as a whole. Resuming is subtraction: what was planned minus what is there.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from touchstone.errors import BadInputError
+from touchstone.files import (
+    JsonlAppender,
+    digest_of,
+    exclusive_lock,
+    read_json,
+    read_jsonl,
+    write_atomic,
+    write_json,
+)
+from touchstone.run import plan
+from touchstone.run.records import MANIFEST_SCHEMA, EvalResponse, Manifest, SampleKey
+
+MANIFEST_NAME = "manifest.json"
+RESULT_NAME = "result.json"
+REPORT_NAME = "report.md"
+
+
+class Bundle:
+    """One run's folder. Reading never changes a file; appending goes through `response_lines`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def create(cls, runs_dir: Path, manifest: Manifest) -> Bundle:
+        """Make `<runs_dir>/<manifest.id>/` with its frozen manifest; the runs folder ignores itself in git."""
+        runs_dir.mkdir(parents=True, exist_ok=True)
+        ignore = runs_dir / ".gitignore"
+        if not ignore.exists():
+            write_atomic(ignore, "*\n")
+        folder = runs_dir / manifest.id
+        folder.mkdir()
+        write_json(folder / MANIFEST_NAME, manifest.to_json(), sort_keys=False)
+        return cls(folder)
+
+    @property
+    def id(self) -> str:
+        """The run's id, which is the folder's name."""
+        return self.path.name
+
+    @cached_property
+    def manifest(self) -> Manifest:
+        """The frozen manifest; BadInputError if it is missing, of a newer schema or was edited."""
+        return read_manifest(self.path / MANIFEST_NAME)
+
+    @property
+    def responses_path(self) -> Path:
+        """`responses.jsonl`, one line per answer."""
+        return self.path / "responses.jsonl"
+
+    @property
+    def judgements_path(self) -> Path:
+        """`judgements.jsonl`, one line per verdict."""
+        return self.path / "judgements.jsonl"
+
+    @property
+    def result_path(self) -> Path:
+        """`result.json`."""
+        return self.path / RESULT_NAME
+
+    def samples(self) -> list[SampleKey]:
+        """The planned samples in the order of asking."""
+        return plan.samples(self.manifest)
+
+    def responses(self) -> dict[SampleKey, EvalResponse]:
+        """The last word on every sample that was asked, extra draws included.
+
+        An error followed by a good record is normal. Two good records of one sample, a record that is
+        not one, and a sample nobody planned are refused with file and line.
+        """
+        return read_responses(self.responses_path, {key[:4] for key in self.samples()})
+
+    def open_samples(self) -> list[SampleKey]:
+        """Planned samples without a good response."""
+        done = {key for key, response in self.responses().items() if response.is_good}
+        return [key for key in self.samples() if key not in done]
+
+    def response_lines(self) -> JsonlAppender:
+        """The open end of `responses.jsonl`, its tail repaired."""
+        return JsonlAppender(self.responses_path)
+
+    def lock(self) -> AbstractContextManager[None]:
+        """Keep every other process off this bundle."""
+        return exclusive_lock(
+            self.path / ".lock",
+            f"{self.path}: another touchstone process is working on this run",
+            "Wait for it to end, or start a new run.",
+        )
+
+
+def sealed(fields: dict[str, Any]) -> Manifest:
+    """A manifest from its fields, with the digest over them."""
+    draft = Manifest.model_validate({**fields, "digest": ""})
+    return draft.model_copy(update={"digest": _digest(draft)})
+
+
+def read_manifest(path: Path) -> Manifest:
+    """Read and check a manifest file."""
+    if not path.exists():
+        raise BadInputError(
+            f"{path.parent}: not a run (no {path.name})", "Name a folder that touchstone eval has made."
+        )
+    value = read_json(path)
+    version = value.get("schema_version") if isinstance(value, dict) else None
+    if isinstance(version, int) and version > MANIFEST_SCHEMA:
+        raise BadInputError(
+            f"{path}: schema {version} is newer than this touchstone reads ({MANIFEST_SCHEMA})",
+            "Update touchstone.",
+        )
+    try:
+        manifest = Manifest.model_validate(value)
+    except ValidationError as error:
+        raise BadInputError(f"{path}: {_first_fault(error)}", "Start a new run.") from None
+    if manifest.digest != _digest(manifest):
+        raise BadInputError(
+            f"{path}: edited after the run started (its digest does not match)",
+            "Restore the file, or start a new run.",
+        )
+    return manifest
+
+
+def read_responses(path: Path, planned: set[tuple[str, str, str, int]]) -> dict[SampleKey, EvalResponse]:
+    """The last word on each sample of a `responses.jsonl`; see `Bundle.responses`."""
+    found: dict[SampleKey, EvalResponse] = {}
+    line_of: dict[SampleKey, int] = {}
+    for number, value in read_jsonl(path):
+        response = _response(value, f"{path}:{number}")
+        key = response.key
+        if key[:4] not in planned:
+            raise BadInputError(f"{path}:{number}: {key} is not in this run's plan")
+        if key in found and found[key].is_good:
+            if response.is_good:
+                raise BadInputError(
+                    f"{path}:{number}: second answer for {key}; the first is in line {line_of[key]}",
+                    "Keep one of the two lines, or start a new run.",
+                )
+            continue
+        found[key], line_of[key] = response, number
+    return found
+
+
+def _response(value: object, source: str) -> EvalResponse:
+    try:
+        return EvalResponse.model_validate(value)
+    except ValidationError as error:
+        raise BadInputError(f"{source}: not a response: {_first_fault(error)}") from None
+
+
+def _digest(manifest: Manifest) -> str:
+    return digest_of({key: value for key, value in manifest.to_json().items() if key != "digest"})
+
+
+def _first_fault(error: ValidationError) -> str:
+    first = error.errors(include_url=False)[0]
+    place = ".".join(str(part) for part in first["loc"])
+    return f"{place}: {first['msg'][:1].lower()}{first['msg'][1:]}" if place else first["msg"]
