@@ -39,7 +39,7 @@ class Bundle:
 
     @classmethod
     def create(cls, runs_dir: Path, manifest: Manifest) -> Bundle:
-        """Make `<runs_dir>/<manifest.id>/` with its frozen manifest; the runs folder ignores itself in git."""
+        """Make `<runs_dir>/<manifest.id>/` with its manifest; the runs folder ignores itself in git."""
         runs_dir.mkdir(parents=True, exist_ok=True)
         ignore = runs_dir / ".gitignore"
         if not ignore.exists():

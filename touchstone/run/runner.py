@@ -6,11 +6,12 @@ Models are asked one after another, so each is loaded once. The asking function 
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, islice
+from queue import Empty, SimpleQueue
 from typing import Any
 
 from touchstone.engine.reply import Ask, ChatRequest, Reply
@@ -20,6 +21,9 @@ from touchstone.run.records import EvalResponse, Manifest, ModelUnderTest, Respo
 
 CONSECUTIVE_FAILURES_MAX = 3
 """A server that is gone answers every request with the same fault; the fourth would say nothing new."""
+
+STOP_LOOK_S = 0.2
+"""How often a waiting run looks whether it was told to stop."""
 
 SEED_PER_DRAW = 1000
 
@@ -111,8 +115,8 @@ def _block(
     manifest: Manifest, block: list[SampleKey], ask: Ask, stop: Callable[[], bool]
 ) -> Iterator[EvalResponse]:
     asked = _asked_in_order if manifest.concurrency == 1 else _asked_together
-    for position, (sample, reply) in enumerate(asked(manifest, block, ask, stop)):
-        yield _record(manifest, sample, reply, is_cold_start=position == 0)
+    for sample, reply in asked(manifest, block, ask, stop):
+        yield _record(manifest, sample, reply, is_cold_start=sample == block[0])
 
 
 def _asked_in_order(
@@ -130,21 +134,28 @@ def _asked_in_order(
 def _asked_together(
     manifest: Manifest, block: list[SampleKey], ask: Ask, stop: Callable[[], bool]
 ) -> Iterator[tuple[SampleKey, Reply]]:
-    """Keep `concurrency` requests in flight and yield in the order of asking."""
-    waiting: deque[tuple[SampleKey, Future[Reply]]] = deque()
+    """Keep `concurrency` requests in flight and yield each answer as it arrives."""
+    arrived: SimpleQueue[tuple[SampleKey, Future[Reply]]] = SimpleQueue()
     rest = iter(block)
+    waiting = 0
+
+    def submit(sample: SampleKey) -> None:
+        future = pool.submit(ask, request_of(manifest, sample))
+        future.add_done_callback(lambda done: arrived.put((sample, done)))
+
     with ThreadPoolExecutor(manifest.concurrency, thread_name_prefix="ask") as pool:
         while not stop():
-            while len(waiting) < 2 * manifest.concurrency and (sample := next(rest, None)) is not None:
-                waiting.append((sample, pool.submit(ask, request_of(manifest, sample))))
+            # Twice as many as fit, so that a thread never waits for this one.
+            for sample in islice(rest, 2 * manifest.concurrency - waiting):
+                submit(sample)
+                waiting += 1
             if not waiting:
                 return
-            sample, future = waiting.popleft()
-            reply = future.result()
-            if not stop():
-                yield sample, reply
-        for _, future in waiting:
-            future.cancel()
+            with suppress(Empty):
+                sample, future = arrived.get(timeout=STOP_LOOK_S)
+                waiting -= 1
+                yield sample, future.result()
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _record(manifest: Manifest, sample: SampleKey, reply: Reply, *, is_cold_start: bool) -> EvalResponse:
