@@ -1,0 +1,45 @@
+# The two commands of the README: `make demo` and `make test`. GNU make 3.81 (macOS) understands this file.
+# Everything is installed into .venv; nothing outside this folder is changed.
+
+SHELL := /bin/sh
+LOCK := requirements/dev.lock
+VENV := .venv
+BIN := $(VENV)/bin
+# The stamp carries the content of what was installed, so a fresh checkout's file times do not matter.
+STAMP := $(VENV)/installed-$(shell cat $(LOCK) pyproject.toml | cksum | cut -d ' ' -f 1)
+PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
+# Options for the last command of a target: make test ARGS="-k select", make demo ARGS="--into story".
+ARGS ?=
+
+.PHONY: demo test lint fix lock
+
+demo: $(STAMP)
+	$(BIN)/python -m touchstone demo $(ARGS)
+
+test: $(STAMP)
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest -q tests/test_docs.py
+
+fix: $(STAMP)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+# Writes the lock file anew with today's versions; needs uv on PATH (CONTRIBUTING.md).
+lock:
+	uv pip compile --upgrade --universal --python-version 3.11 --generate-hashes \
+	  --no-header --no-annotate --no-emit-index-url --no-emit-find-links \
+	  --extra dev --extra demo pyproject.toml requirements/build.in --output-file $(LOCK)
+
+$(STAMP):
+	@.ci/venv $(VENV) $(PYTHON)
+	@echo "installing what $(LOCK) lists (from the package index, once)" >&2
+	$(PIP) install --quiet --require-hashes --requirement $(LOCK)
+	$(PIP) install --quiet --no-deps --no-build-isolation --editable .
+	@rm -f $(VENV)/installed-*
+	@touch $(STAMP)
