@@ -1,0 +1,16 @@
+"""The launcher: `touchstone …` and `python -m touchstone …`."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run the command line and leave with its exit code."""
+    from touchstone.cli.boundary import run  # noqa: PLC0415  the boundary must see every failed import
+
+    sys.exit(run(sys.argv[1:]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+"""The one boundary: every way out of touchstone becomes an exit code and a message here.
+
+Python's own exit code 1 would read as "worse", so nothing gets past this module.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Sequence
+from types import FrameType
+from typing import Any, TextIO
+
+import click
+
+from touchstone import __version__
+from touchstone.errors import ExitCode, TouchstoneError
+
+
+def run(argv: Sequence[str]) -> int:
+    """Run one command line; returns the exit code, never raises."""
+    for stream in (sys.stdout, sys.stderr):
+        _make_printable(stream)
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        code = _dispatch(argv)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return _quiet_pipe()
+    except KeyboardInterrupt:
+        return _say("interrupted", None, ExitCode.INTERRUPTED)
+    except Exception as error:  # noqa: BLE001  the outermost boundary: a bug must not leave as exit 1
+        return _bug(error)
+    return code
+
+
+def _dispatch(argv: Sequence[str]) -> int:
+    try:
+        from touchstone.cli.main import touchstone  # noqa: PLC0415  a broken import is caught here too
+
+        outcome: Any = touchstone.main(list(argv), prog_name="touchstone", standalone_mode=False)
+    except click.exceptions.Exit as leaving:
+        return leaving.exit_code
+    except click.FileError as error:
+        return _say(error.format_message(), None, ExitCode.REFUSED)
+    except click.ClickException as error:
+        error.show()
+        return ExitCode.USAGE
+    except click.Abort:
+        return _say("interrupted", None, ExitCode.INTERRUPTED)
+    except TouchstoneError as error:
+        return _say(error.message, error.hint, error.exit_code)
+    return int(outcome or 0)
+
+
+def _say(message: str, hint: str | None, code: ExitCode) -> int:
+    from touchstone.render.plain import visible  # noqa: PLC0415  only needed when something went wrong
+
+    click.echo(f"touchstone: {visible(message)}", err=True)
+    if hint:
+        click.echo(f"  → {visible(hint)}", err=True)
+    return code
+
+
+def _bug(error: BaseException) -> int:
+    click.echo("".join(traceback.format_exception(error)), err=True)
+    click.echo(
+        f"touchstone: this is a bug in touchstone {__version__}, not in your files.\n"
+        f"  → Please report it with the command, the lines above, and the output of: touchstone --version\n"
+        f"    (Python {sys.version.split()[0]} on {sys.platform})",
+        err=True,
+    )
+    return ExitCode.BUG
+
+
+def _quiet_pipe() -> int:
+    """The reader went away. What it did not read must not be tried again when Python shuts down."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    return ExitCode.INTERRUPTED
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _make_printable(stream: TextIO) -> None:
+    reconfigure = getattr(stream, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="backslashreplace")
