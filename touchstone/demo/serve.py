@@ -1,0 +1,39 @@
+"""The process of the embedded engine: `python -m touchstone.demo.serve MODEL_FILE PORT NAME`.
+
+llama.cpp's own HTTP server inside the xllamacpp wheel, on loopback, one slot. It runs until it is ended.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+
+CONTEXT_TOKENS = 2048
+
+
+def main(model_path: str, port: int, name: str) -> None:
+    """Load the model, serve it on 127.0.0.1 and wait for the end."""
+    # Only this process needs the wheel; the rest of touchstone works where none exists.
+    import xllamacpp  # noqa: PLC0415
+
+    parameters = xllamacpp.CommonParams()
+    parameters.model.path = model_path
+    parameters.model_alias = {name}
+    parameters.hostnames = ["127.0.0.1"]
+    parameters.port = port
+    parameters.reuse_port = False
+    # One slot: answers do not depend on what else is being asked.
+    parameters.n_parallel = 1
+    parameters.n_ctx = CONTEXT_TOKENS
+    if sys.platform == "linux":
+        parameters.cpuparams.n_threads = len(os.sched_getaffinity(0))
+    parameters.endpoint_props = parameters.endpoint_slots = parameters.endpoint_metrics = True
+    parameters.ui = False
+    server = xllamacpp.Server(parameters)
+    print("listening", server.listening_address, flush=True)  # noqa: T201
+    signal.pause()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), sys.argv[3])
