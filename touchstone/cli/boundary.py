@@ -29,6 +29,9 @@ def run(argv: Sequence[str]) -> int:
         sys.stdout.flush()
     except BrokenPipeError:
         return _quiet_pipe()
+    except SystemExit as leaving:
+        # click leaves like this when its output's reader is gone, and after a completion script.
+        return _quiet_pipe() if leaving.code else ExitCode.NOTHING_WORSE
     except KeyboardInterrupt:
         return _say("interrupted", None, ExitCode.INTERRUPTED)
     except Exception as error:  # noqa: BLE001  the outermost boundary: a bug must not leave as exit 1
