@@ -1,0 +1,93 @@
+"""Rows: the plan laid over what came back and what was said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from touchstone.files import sha256_of
+from touchstone.judge.records import Verdict
+from touchstone.result.schema import CheckScore, Repeat, Row
+from touchstone.run import plan
+from touchstone.run.records import EvalResponse, Manifest, SampleKey
+
+CellKey = tuple[str, str]
+"""(model, variant)."""
+
+
+def rows_of(
+    manifest: Manifest,
+    responses: Mapping[SampleKey, EvalResponse],
+    verdicts: Mapping[SampleKey, Verdict],
+) -> list[Row]:
+    """Every planned row in plan order, repeats 1…n, not scored yet.
+
+    What is missing is null. A verdict on an answer that was asked again since counts as missing.
+    """
+    found: dict[tuple[str, str, str], list[Repeat]] = {}
+    for key in plan.samples(manifest):
+        response = responses.get(key)
+        repeat = _repeat(key.repeat, response, current_verdict(response, verdicts.get(key)))
+        found.setdefault(key[:3], []).append(repeat)
+    return [
+        Row(
+            model=model,
+            variant=variant,
+            prompt=prompt,
+            category=manifest.suite.cases[prompt].category,
+            state=None,
+            pct=None,
+            below_line=False,
+            repeats=repeats,
+        )
+        for (model, variant, prompt), repeats in found.items()
+    ]
+
+
+def rows_by_cell(rows: Iterable[Row]) -> dict[CellKey, list[Row]]:
+    """The rows of each cell, order kept."""
+    cells: dict[CellKey, list[Row]] = {}
+    for row in rows:
+        cells.setdefault((row.model, row.variant), []).append(row)
+    return cells
+
+
+def repeats_of(rows: Sequence[Row]) -> list[Repeat]:
+    """All repeats of some rows."""
+    return [repeat for row in rows for repeat in row.repeats]
+
+
+def current_verdict(response: EvalResponse | None, verdict: Verdict | None) -> Verdict | None:
+    """The verdict, if it is the first one on this very answer."""
+    if response is None or verdict is None or verdict.pass_ != 0:
+        return None
+    if verdict.answer_sha256 != sha256_of(response.response_text):
+        return None
+    # An empty partial text and an empty answer have one hash; only the first failed.
+    if response.is_good and verdict.reason == "generation_failed":
+        return None
+    return verdict
+
+
+def _repeat(number: int, response: EvalResponse | None, verdict: Verdict | None) -> Repeat:
+    # The partial text of a failed generation is no answer: it has no hash and no length.
+    answer = response.response_text if response is not None and response.is_good else None
+    return Repeat(
+        repeat=number,
+        status=response.status if response else None,
+        verdict=verdict.status if verdict else None,
+        reason=verdict.reason if verdict else None,
+        scores=dict(verdict.scores) if verdict else {},
+        red_flag=verdict.red_flag if verdict else None,
+        checks=_check_scores(verdict),
+        label=verdict.label if verdict else None,
+        answer_sha256=None if answer is None else sha256_of(answer),
+        answer_chars=None if answer is None else len(answer),
+        prompt_tokens=response.prompt_tokens if response else None,
+        completion_tokens=response.completion_tokens if response else None,
+    )
+
+
+def _check_scores(verdict: Verdict | None) -> dict[str, CheckScore]:
+    if verdict is None:
+        return {}
+    return {check.id: CheckScore(status=check.status, score=check.score) for check in verdict.checks}

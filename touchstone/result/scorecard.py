@@ -1,0 +1,257 @@
+"""Scores: from what was said of single answers to rows and cells.
+
+The one place that computes a pct. Thresholds are always those of the suite handed in, so the same rows
+can be read under today's rules or under a baseline's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from touchstone.pack.checks import LABEL_CHECK, Check
+from touchstone.pack.suite import Line, Suite
+from touchstone.result.dimensions import dim_means, dim_scores, mean, row_dim_means
+from touchstone.result.rows import repeats_of
+from touchstone.result.safety import passes_ko, red_flags
+from touchstone.result.schema import (
+    CheckScore,
+    Counts,
+    ModelReport,
+    Repeat,
+    Row,
+    RowState,
+    RubricLevel,
+    Tally,
+)
+
+LEVELS: tuple[tuple[float, RubricLevel], ...] = ((85.0, "hoch"), (70.0, "solide"), (50.0, "teilweise"))
+"""Lower bounds, inclusive; below the last one it is "ungenügend"."""
+
+_LISTED_ONLY = {
+    get_args(kind.model_fields["type"].annotation)[0]
+    for kind in get_args(get_args(Check)[0])
+    if not kind.counts
+}
+"""Types of checks that never count."""
+
+
+def score_rows(rows: Iterable[Row], suite: Suite) -> list[Row]:
+    """The rows read under the suite's rules: status of each check, pct, state, below_line.
+
+    Only scores, labels and verdicts are read; whatever the rows said before of those four is replaced.
+    """
+    asked: dict[str, _Asked] = {}
+    scored = []
+    for row in rows:
+        if row.prompt not in asked:
+            asked[row.prompt] = _asked_of(suite, row.prompt)
+        scored.append(_scored_row(row, asked[row.prompt]))
+    return scored
+
+
+def row_pct(row: Row, suite: Suite) -> float | None:
+    """A row's pct, 0…100; null while a repeat is open, or if one is unscored or failed.
+
+    With dimensions: the weighted share of the scale's maximum over the dimensions asked of this prompt.
+    Without: the weighted share of the check scores, the class counting as a check of weight 1. Either
+    way the mean over the repeats.
+    """
+    return _pct(row.repeats, _asked_of(suite, row.prompt))
+
+
+def cell_quality(rows: Sequence[Row], suite: Suite) -> ModelReport:
+    """The quality of one cell, from its scored rows."""
+    means = dim_means(rows)
+    pct = _cell_pct(rows, suite, means)
+    passed, reasons = passes_ko(rows, suite)
+    return ModelReport(
+        dim_scores=dim_scores(means),
+        dim_means=means,
+        pct=pct,
+        rubric_level=rubric_level(pct) if pct is not None and suite.kind == "judged" else None,
+        safety_passed=passed,
+        safety_reason=reasons,
+        red_flags=red_flags(rows),
+        checks=_tally(rows, suite),
+    )
+
+
+def rubric_level(pct: float) -> RubricLevel:
+    """The level of a pct that was not rounded for printing."""
+    for bound, level in LEVELS:
+        if pct >= bound:
+            return level
+    return "ungenügend"
+
+
+def cell_counts(rows: Sequence[Row]) -> Counts:
+    """The samples and rows of one cell by outcome, from its scored rows."""
+    repeats = repeats_of(rows)
+    statuses = [repeat.status for repeat in repeats]
+    verdicts = [repeat.verdict for repeat in repeats]
+    states = [row.state for row in rows]
+    return Counts(
+        planned=len(repeats),
+        answered=sum(status not in (None, "error") for status in statuses),
+        judged=verdicts.count("judged"),
+        rows=len(rows),
+        passed=states.count("pass"),
+        failed=states.count("fail"),
+        error=states.count("error"),
+        unscored=verdicts.count("unscored"),
+        empty=statuses.count("empty"),
+        reasoning_only=statuses.count("reasoning_only"),
+        truncated=statuses.count("truncated"),
+        below_line=sum(row.below_line for row in rows),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _CheckLine:
+    weight: float
+    threshold: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What one prompt's answers are scored on."""
+
+    scale_max: int | None
+    weights: Mapping[str, float]
+    """Of the dimensions asked."""
+    lines: Mapping[str, float]
+    """Thresholds of the dimensions that have one."""
+    checks: Mapping[str, _CheckLine]
+    """Those that count."""
+    label: str | None
+
+
+def _asked_of(suite: Suite, prompt: str) -> _Asked:
+    rubric, rules = suite.cases[prompt].rubric, suite.rules
+    weights = suite.weights
+    return _Asked(
+        scale_max=suite.scale_max,
+        weights={dimension: weights[dimension] for dimension in rubric.dimensions},
+        lines={
+            dimension: line
+            for dimension in rubric.dimensions
+            if (line := rules.dimensions[dimension].threshold) is not None
+        },
+        checks={
+            check["id"]: _check_line(check, rules.checks[f"{prompt}/{check['id']}"])
+            for check in rubric.checks
+            if check["type"] not in _LISTED_ONLY
+        },
+        label=rubric.label,
+    )
+
+
+def _check_line(check: Mapping[str, Any], line: Line) -> _CheckLine:
+    return _CheckLine(weight=check["weight"], threshold=1.0 if line.threshold is None else line.threshold)
+
+
+def _scored_row(row: Row, asked: _Asked) -> Row:
+    repeats = [_with_check_status(repeat, asked) for repeat in row.repeats]
+    pct = _pct(repeats, asked)
+    below_line = pct is not None and _is_below_line(row, repeats, asked)
+    return row.model_copy(
+        update={
+            "repeats": repeats,
+            "pct": pct,
+            "below_line": below_line,
+            "state": _state(repeats, pct, below_line),
+        }
+    )
+
+
+def _with_check_status(repeat: Repeat, asked: _Asked) -> Repeat:
+    checks = {id_: _under_line(check, asked.checks.get(id_)) for id_, check in repeat.checks.items()}
+    if asked.label is not None and repeat.verdict in ("judged", "error"):
+        checks[LABEL_CHECK] = _label_check(repeat.label, asked.label)
+    return repeat.model_copy(update={"checks": checks})
+
+
+def _under_line(check: CheckScore, line: _CheckLine | None) -> CheckScore:
+    if line is None or check.score is None:
+        return check
+    return CheckScore(status="pass" if check.score >= line.threshold else "fail", score=check.score)
+
+
+def _label_check(label: str | None, expected: str) -> CheckScore:
+    if label is None:
+        return CheckScore(status="error", score=None)
+    right = label == expected
+    return CheckScore(status="pass" if right else "fail", score=float(right))
+
+
+def _pct(repeats: Sequence[Repeat], asked: _Asked) -> float | None:
+    shares = [_share(repeat, asked) for repeat in repeats]
+    known = [share for share in shares if share is not None]
+    return mean([100 * share for share in known]) if known and len(known) == len(shares) else None
+
+
+def _share(repeat: Repeat, asked: _Asked) -> float | None:
+    """The share 0…1 of what this answer could get; null unless everything asked for is there."""
+    if repeat.verdict != "judged" or repeat.status in (None, "error"):
+        return None
+    checks = _check_scores(repeat, asked)
+    if checks is None or not asked.weights.keys() <= repeat.scores.keys():
+        return None
+    if asked.weights and asked.scale_max:
+        got = math.fsum(weight * repeat.scores[dimension] for dimension, weight in asked.weights.items())
+        return got / (asked.scale_max * math.fsum(asked.weights.values()))
+    if not checks:
+        return None
+    return math.fsum(weight * score for weight, score in checks) / math.fsum(weight for weight, _ in checks)
+
+
+def _check_scores(repeat: Repeat, asked: _Asked) -> list[tuple[float, float]] | None:
+    """(weight, score) of every check that counts; null if one of them has no score."""
+    found = [(line.weight, repeat.checks.get(id_)) for id_, line in asked.checks.items()]
+    if asked.label is not None:
+        found.append((1.0, _label_check(repeat.label, asked.label)))
+    scores = [(weight, check.score) for weight, check in found if check and check.score is not None]
+    return scores if len(scores) == len(found) else None
+
+
+def _is_below_line(row: Row, repeats: Sequence[Repeat], asked: _Asked) -> bool:
+    means = row_dim_means(row)
+    if any(means[dimension] < line for dimension, line in asked.lines.items()):
+        return True
+    return any(repeat.checks[id_].status == "fail" for repeat in repeats for id_ in asked.checks)
+
+
+def _state(repeats: Sequence[Repeat], pct: float | None, below_line: bool) -> RowState | None:
+    if any(repeat.verdict is None for repeat in repeats):
+        return None
+    if pct is None:
+        return "error"
+    wrong_class = any(
+        repeat.checks[LABEL_CHECK].status == "fail" for repeat in repeats if LABEL_CHECK in repeat.checks
+    )
+    return "fail" if below_line or wrong_class else "pass"
+
+
+def _cell_pct(rows: Sequence[Row], suite: Suite, means: Mapping[str, float]) -> float | None:
+    """Mean of the row pcts there are; null if a dimension was asked for and nobody scored it.
+
+    Where a judge scores, rows that it is not asked about stand beside the pct, not in it.
+    """
+    if suite.kind == "judged":
+        rows = [row for row in rows if suite.cases[row.prompt].rubric.dimensions]
+    asked = {dimension for row in rows for dimension in suite.cases[row.prompt].rubric.dimensions}
+    pcts = [row.pct for row in rows if row.pct is not None]
+    return mean(pcts) if pcts and asked <= means.keys() else None
+
+
+def _tally(rows: Sequence[Row], suite: Suite) -> Tally:
+    """Checks that count and could be run, one per answer."""
+    statuses = []
+    for row in rows:
+        counting = {*_asked_of(suite, row.prompt).checks, LABEL_CHECK}
+        for repeat in row.repeats:
+            statuses += [check.status for id_, check in repeat.checks.items() if id_ in counting]
+    return Tally(passed=statuses.count("pass"), of=statuses.count("pass") + statuses.count("fail"))
