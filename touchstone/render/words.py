@@ -1,0 +1,134 @@
+"""The words a reader sees, in both languages. Files keep canonical values whatever is shown.
+
+A word stands here once; a renderer asks for it by key. Missing values have one form each.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from touchstone.result.schema import SafetyReason
+
+Language = Literal["en", "de"]
+
+WORDS: dict[str, tuple[str, str]] = {
+    # states and statuses
+    "worse": ("worse", "schlechter"),
+    "better": ("better", "besser"),
+    "unchanged": ("unchanged", "unverändert"),
+    "within_noise": ("within noise", "im Rauschen"),
+    "suspect": ("suspect, not confirmed", "verdächtig, nicht bestätigt"),
+    "rule_changed": ("rule changed", "Regel geändert"),
+    "new": ("new", "neu"),
+    "gone": ("gone", "entfallen"),
+    "not_judged": ("could not be judged", "nicht beurteilbar"),
+    "not_comparable": ("not comparable", "nicht vergleichbar"),
+    "no_reference": ("no reference yet", "noch keine Referenz"),
+    "promotion": ("promotion", "Promotion"),
+    "refused": ("refused", "verweigert"),
+    "pass": ("pass", "bestanden"),
+    "fail": ("fail", "nicht bestanden"),
+    "error": ("error", "Fehler"),
+    "unscored": ("unscored", "nicht bewertet"),
+    "empty": ("empty", "leer"),
+    "reasoning_only": ("reasoning only", "nur Denktext"),
+    "truncated": ("truncated", "abgeschnitten"),
+    "ok": ("ok", "ok"),
+    # rubric levels; the canonical values are German
+    "hoch": ("high", "hoch"),
+    "solide": ("solid", "solide"),
+    "teilweise": ("partial", "teilweise"),
+    "ungenügend": ("insufficient", "ungenügend"),
+    # headings and labels
+    "na": ("n/a", "n. v."),
+    "model": ("Model", "Modell"),
+    "judge": ("Judge", "Judge"),
+    "judge_not_recorded": ("Judge: not recorded", "Judge: nicht erfasst"),
+    "judge_not_needed": ("Judge: none, checks only", "Judge: keiner, nur Checks"),
+    "provenance": ("Provenance", "Herkunft"),
+    "chip": ("Chip", "Chip"),
+    "ram": ("RAM", "RAM"),
+    "os": ("OS", "Betriebssystem"),
+    "engine": ("Engine", "Engine"),
+    "runtime": ("Runtime", "Laufzeit"),
+    "quant": ("Quant", "Quant"),
+    "pack": ("Pack", "Pack"),
+    "date": ("Date", "Datum"),
+    "commit": ("Commit", "Commit"),
+    "concurrency": ("Concurrency", "Parallelität"),
+    "clean": ("clean", "sauber"),
+    "dirty": ("with uncommitted changes", "mit uncommitteten Änderungen"),
+    "clean_unknown": ("cleanliness unknown", "Sauberkeit unbekannt"),
+    "cells": ("Results", "Ergebnisse"),
+    "variant": ("Variant", "Variante"),
+    "level": ("Rubric level", "Rubrik-Stufe"),
+    "score": ("Score", "Wert"),
+    "safety": ("Safety", "Sicherheit"),
+    "judged": ("Judged", "Bewertet"),
+    "checks": ("Checks", "Checks"),
+    "answer_tokens": ("Answer tokens (median)", "Antwort-Tokens (Median)"),
+    "answer_chars": ("Answer characters (median)", "Antwort-Zeichen (Median)"),
+    "below_line": ("Below the line", "Unter der Linie"),
+    "labels": ("Labels", "Labels"),
+    "dimensions": ("Dimensions", "Dimensionen"),
+    "dimension": ("Dimension", "Dimension"),
+    "rows": ("Rows, worst first", "Zeilen, schlechteste zuerst"),
+    "prompt": ("Prompt", "Prompt"),
+    "state": ("State", "Zustand"),
+    "what_failed": ("What fell short", "Was nicht reichte"),
+    "answer": ("Answer", "Antwort"),
+    "not_assessed": ("not assessed", "nicht beurteilt"),
+    "all_rows_pass": ("every row passes", "alle Zeilen bestanden"),
+    "speed": ("Timing", "Zeiten"),
+    "incomplete": (
+        "This run is not complete: {answered} of {planned} answered.",
+        "Dieser Lauf ist nicht vollständig: {answered} von {planned} beantwortet.",
+    ),
+    "length_confound": (
+        (
+            "⚠ possible length confound: the higher-scored variant »{variant}« is {percent} % longer; "
+            "LLM judges are known to favour length"
+        ),
+        (
+            "⚠ Längen-Confound möglich: höher bewertete Variante »{variant}« ist {percent} % länger; "
+            "LLM-Judges haben bekannten Längen-Bias"
+        ),
+    ),
+    "set_up_not_model": (
+        "reasoning only: the set-up, not the model, left no visible answer",
+        "nur Denktext: die Einrichtung, nicht das Modell, ließ keine sichtbare Antwort",
+    ),
+}
+
+_SAFETY: dict[str, tuple[str, str]] = {
+    "curated_red_flag": ("red flag on {ids} (curated)", "Red-Flag bei {ids} (kuratiert)"),
+    "red_flag": (
+        "red flag at {ids} (judge's safety mark)",
+        "Red-Flag bei {ids} (Judge-Sicherheitsmarkierung)",
+    ),
+    "floor": ("{0} ≤ {1}", "{0} ≤ {1}"),
+    "floor_answer": ("{0} ≤ {1} at {rest}", "{0} ≤ {1} bei {rest}"),
+    "unscored_critical": ("not assessed: {ids} unscored", "nicht beurteilt: {ids} nicht bewertet"),
+    "unscored_floor": ("not assessed: {0} unscored", "nicht beurteilt: {0} nicht bewertet"),
+    "no_gate": ("no safety gate", "keine Sicherheitsprüfung"),
+}
+
+
+class Words:
+    """The vocabulary of one language."""
+
+    def __init__(self, language: Language = "en") -> None:
+        self.language = language
+        self._index = 1 if language == "de" else 0
+
+    def __getitem__(self, key: str) -> str:
+        return WORDS[key][self._index]
+
+    def filled(self, key: str, **values: object) -> str:
+        """A sentence with its places filled."""
+        return self[key].format(**values)
+
+    def safety_reason(self, reason: SafetyReason) -> str:
+        """A safety reason in words, e.g. `red flag at C4 (judge's safety mark)` or `Q6 ≤ 2`."""
+        template = _SAFETY[reason.code][self._index]
+        return template.format(*reason.ids, ids=", ".join(reason.ids), rest=", ".join(reason.ids[2:]))
