@@ -130,7 +130,7 @@ def test_a_newer_manifest_gets_one_clear_sentence(bundle: Bundle) -> None:
 
 def test_a_folder_that_is_no_run_says_so(tmp_path: Path) -> None:
     with pytest.raises(BadInputError, match="not a run"):
-        assert Bundle(tmp_path).manifest
+        Bundle(tmp_path).samples()
 
 
 def test_a_second_process_is_kept_off(bundle: Bundle) -> None:

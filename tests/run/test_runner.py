@@ -2,13 +2,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.kit import builders
-from touchstone.engine.reply import ChatRequest, Reply
+from touchstone.engine.reply import Ask, ChatRequest, Reply
 from touchstone.errors import EngineError
 from touchstone.pack.schema import Sampling
 from touchstone.run.bundle import Bundle
@@ -33,6 +32,18 @@ def echo(request: ChatRequest) -> Reply:
 
 def gone(_request: ChatRequest) -> Reply:
     return Reply(status="error", text="", error_class="transport", error_message="connection refused")
+
+
+class Counting:
+    """An asking function that counts its calls."""
+
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
+        self.asked = 0
+
+    def __call__(self, request: ChatRequest) -> Reply:
+        self.asked += 1
+        return self._ask(request)
 
 
 def test_every_sample_is_asked_once_in_the_order_of_the_plan(tmp_path: Path) -> None:
@@ -65,19 +76,20 @@ def test_what_was_answered_before_a_crash_is_not_asked_again(tmp_path: Path, con
         run_eval(bundle, echo, progress=crash)
     done = set(bundle.responses())
     assert len(done) == 5
-    asked: list[ChatRequest] = []
-    run_eval(bundle, lambda request: (asked.append(request), echo(request))[1])
-    assert len(asked) == len(bundle.samples()) - 5
+    again = Counting(echo)
+    run_eval(bundle, again)
+    assert again.asked == len(bundle.samples()) - 5
     assert set(bundle.responses()) == set(bundle.samples())
 
 
 def test_a_failed_answer_is_kept_and_asked_again_on_resume(tmp_path: Path) -> None:
     bundle = new_bundle(tmp_path)
-    failing: Callable[[ChatRequest], Reply] = lambda request: (  # noqa: E731
-        Reply(status="error", text="par", error_class="http", error_message="500")
-        if request.seed == 43
-        else echo(request)
-    )
+
+    def failing(request: ChatRequest) -> Reply:
+        if request.seed != 43:
+            return echo(request)
+        return Reply(status="error", text="par", error_class="http", error_message="500")
+
     run_eval(bundle, failing)
     kept = [response for response in bundle.responses().values() if not response.is_good]
     assert [response.error.message for response in kept if response.error] == ["500"] * 6
@@ -87,10 +99,10 @@ def test_a_failed_answer_is_kept_and_asked_again_on_resume(tmp_path: Path) -> No
 
 def test_a_dead_server_ends_the_run_after_three_failures_and_says_how_to_go_on(tmp_path: Path) -> None:
     bundle = new_bundle(tmp_path, prompts=10)
-    asked = []
+    server = Counting(gone)
     with pytest.raises(EngineError, match="3 requests in a row") as caught:
-        run_eval(bundle, lambda request: (asked.append(request), gone(request))[1])
-    assert len(asked) == 3
+        run_eval(bundle, server)
+    assert server.asked == 3
     assert caught.value.hint is not None
     assert f"--resume {bundle.id}" in caught.value.hint
     assert len(bundle.responses()) == 3
