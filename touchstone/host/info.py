@@ -9,6 +9,7 @@ from pathlib import Path
 from touchstone.host.command import text_of, this_system
 from touchstone.host.readers import linux, sysctl
 from touchstone.host.readers.sw_vers import mac_version_of
+from touchstone.host.sources import file_text, sysctl_value
 
 _BYTES_PER_GB = 2**30
 
@@ -35,25 +36,13 @@ def host_info(system: str | None = None, root: Path = Path("/")) -> HostFacts:
 
 
 def _mac_facts() -> tuple[str | None, int | None, str | None]:
-    chip = _sysctl(sysctl.CHIP)
-    memory_bytes = sysctl.whole_number(_sysctl(sysctl.MEMORY_BYTES))
-    return chip, memory_bytes, mac_version_of(text_of("sw_vers")).title
-
-
-def _sysctl(name: str) -> str | None:
-    return sysctl.values_by_name(text_of("sysctl", name)).get(name)
+    memory_bytes = sysctl.whole_number(sysctl_value(sysctl.MEMORY_BYTES))
+    return sysctl_value(sysctl.CHIP), memory_bytes, mac_version_of(text_of("sw_vers")).title
 
 
 def _linux_facts(root: Path) -> tuple[str | None, int | None, str | None]:
     return (
-        linux.chip_of(_text(root / "proc/cpuinfo")),
-        linux.memory_bytes_of(_text(root / "proc/meminfo")),
-        linux.os_of(_text(root / "etc/os-release")),
+        linux.chip_of(file_text(root / "proc/cpuinfo")),
+        linux.memory_bytes_of(file_text(root / "proc/meminfo")),
+        linux.os_of(file_text(root / "etc/os-release")),
     )
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""

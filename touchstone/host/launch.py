@@ -24,11 +24,9 @@ def launch_id(base_url: str) -> str | None:
     port = _loopback_port(base_url)
     if port is None:
         return None
-    started = [(process.create_time(), process.pid) for process in _listeners(port)]
-    if not started:
-        return None
-    created, pid = min(started)  # workers inherit the socket of the process that opened it
-    return f"{pid}:{int(created)}"
+    # Workers inherit the socket of the process that opened it, so the oldest is the engine.
+    created, pid = min(_listeners(port), default=(None, None))
+    return None if created is None else f"{pid}:{int(created)}"
 
 
 def _loopback_port(base_url: str) -> int | None:
@@ -50,20 +48,19 @@ def _is_here(host: str) -> bool:
     return address.is_loopback or address.is_unspecified
 
 
-def _listeners(port: int) -> Iterator[psutil.Process]:
+def _listeners(port: int) -> Iterator[tuple[float, int]]:
     import psutil  # noqa: PLC0415 - only a run pays for it
 
     for process in psutil.process_iter():
         # One by one: asked for the whole system at once, macOS refuses everyone but root.
         with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied, OSError):
             if port in _ports_of(process):
-                process.create_time()
-                yield process
+                yield process.create_time(), process.pid
 
 
 def _ports_of(process: psutil.Process) -> set[int]:
     return {
         connection.laddr.port
         for connection in process.net_connections(kind="tcp")
-        if connection.status == "LISTEN" and connection.laddr and _is_here(connection.laddr.ip)
+        if connection.status == "LISTEN" and _is_here(connection.laddr.ip)
     }
