@@ -76,9 +76,7 @@ def _begin_repository(commands: Commands, cache: Path, echo: Echo) -> None:
 
 def _make_baseline(commands: Commands, echo: Echo) -> str:
     echo("\nThree runs of the unchanged system, each on a fresh start of the engine.")
-    commands.touchstone(
-        "measure", "--pack", PACK_PATH, "--times", "3", "--between", "touchstone engine restart"
-    )
+    commands.touchstone("measure", "--pack", PACK_PATH, "--times", "3")
     runs = _run_ids(commands.folder)
     echo("\nThe typical one of the three.")
     commands.touchstone("select", *runs)
