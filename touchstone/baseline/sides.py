@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from touchstone.baseline.schema import KeptGit, KeptProvenance
+from touchstone.baseline.kept import RowKey, draws_of, suite_of
+from touchstone.baseline.schema import Baseline, KeptGit, KeptProvenance
+from touchstone.baseline.store import kept_provenance
+from touchstone.errors import BadInputError
 from touchstone.pack.suite import Hashes, Suite
-from touchstone.result.schema import Row
+from touchstone.result.schema import ResultDoc, Row
+from touchstone.result.scorecard import score_rows
+from touchstone.run.records import Manifest
 
-RowKey = tuple[str, str, str]
-"""(model, variant, prompt)."""
+__all__ = ["RowKey", "Side", "side_of_baseline", "side_of_runs"]
 
 
 @dataclass(frozen=True)
@@ -32,3 +36,56 @@ class Side:
     git: KeptGit
     answers: Mapping[RowKey, list[str]] | None
     run_ids: list[str]
+
+
+def side_of_baseline(baseline: Baseline) -> Side:
+    """A verified baseline as a side."""
+    suite = suite_of(baseline)
+    return Side(
+        suite=suite,
+        hashes=baseline.hashes,
+        tenant=baseline.tenant,
+        target=baseline.target,
+        draws=tuple(tuple(rows) for rows in draws_of(baseline, suite)),
+        typical=next(number for number, run in enumerate(baseline.runs) if run.typical),
+        provenance=baseline.provenance,
+        day=baseline.date,
+        git=baseline.git,
+        answers=_kept_texts(baseline),
+        run_ids=[run.id for run in baseline.runs],
+    )
+
+
+def side_of_runs(
+    results: Sequence[ResultDoc],
+    manifests: Sequence[Manifest],
+    answers: Mapping[RowKey, list[str]] | None = None,
+    typical: int = 0,
+) -> Side:
+    """One or more runs as a side, under the rules of the typical one. `answers` are the typical run's.
+
+    BadInputError for no run at all.
+    """
+    if not results:
+        raise BadInputError("there is no run to compare")
+    result, manifest = results[typical], manifests[typical]
+    suite = manifest.suite.model_copy(update={"instrument": result.instrument, "rules": result.rules})
+    return Side(
+        suite=suite,
+        hashes=result.hashes,
+        tenant=result.run.tenant,
+        target=result.run.target,
+        draws=tuple(tuple(score_rows(each.rows, suite)) for each in results),
+        typical=typical,
+        provenance=kept_provenance(manifest, result),
+        day=result.provenance.date,
+        git=KeptGit(commit=result.run.commit, clean=result.run.clean),
+        answers=answers,
+        run_ids=[each.run.id for each in results],
+    )
+
+
+def _kept_texts(baseline: Baseline) -> dict[RowKey, list[str]] | None:
+    if baseline.answers is None:
+        return None
+    return {(kept.model, kept.variant, kept.prompt): kept.texts for kept in baseline.answers}

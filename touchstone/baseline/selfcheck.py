@@ -1,0 +1,233 @@
+"""A baseline verifies itself: its parts fit together, and everything derived is what it is derived from.
+
+This guards against accident and against a number edited by hand. Who edits every number that hangs on
+it, digest included, is caught by review.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from touchstone.baseline.kept import RowKey, counting, draws_of, rubric_lines, suite_of, variant_text
+from touchstone.baseline.schema import Baseline, KeptCase, KeptCell, KeptVariant, KeptVerdict
+from touchstone.errors import BadInputError
+from touchstone.files import canonical, digest_of, sha256_of
+from touchstone.pack.suite import Suite
+from touchstone.result.labels import label_report
+from touchstone.result.rows import rows_by_cell
+from touchstone.result.schema import Row
+from touchstone.result.scorecard import cell_counts, cell_quality
+from touchstone.result.timing import length_medians
+
+HAND_EDIT_HINT = "A baseline is made by `touchstone promote`, never by hand. Restore it: git checkout -- {}"
+
+_SHOWN_CHARS = 80
+
+
+def content_digest(value: Mapping[str, Any]) -> str:
+    """The digest over a baseline's JSON value, its own digest left out."""
+    return digest_of({key: item for key, item in value.items() if key != "digest"})
+
+
+def first_difference(found: Any, expected: Any, place: str = "") -> tuple[str, Any, Any] | None:
+    """(place, found, expected) of the first place where two JSON values differ, as `a.b[0].c`."""
+    if isinstance(found, dict) and isinstance(expected, dict):
+        for key in [*expected, *(key for key in found if key not in expected)]:
+            below = f"{place}.{key}" if place else str(key)
+            if (inner := first_difference(found.get(key), expected.get(key), below)) is not None:
+                return inner
+        return None
+    if isinstance(found, list) and isinstance(expected, list) and len(found) == len(expected):
+        for number, pair in enumerate(zip(found, expected, strict=True)):
+            if (inner := first_difference(*pair, f"{place}[{number}]")) is not None:
+                return inner
+        return None
+    # True equals 1 in Python, not in JSON.
+    same = found == expected and isinstance(found, bool) == isinstance(expected, bool)
+    return None if same else (place, found, expected)
+
+
+def check(baseline: Baseline, source: str) -> None:
+    """Raise BadInputError naming the first thing that does not fit or is not what it is derived from."""
+    hint = HAND_EDIT_HINT.format(source)
+    suite = suite_of(baseline, source)
+    for problem in _misfits(baseline, suite):
+        raise BadInputError(f"{source}: {problem}", hint)
+    found = canonical(baseline.to_json())
+    difference = first_difference(found, canonical(_derived(baseline, suite).to_json()))
+    if difference is not None:
+        place, says, recomputed = difference
+        raise BadInputError(
+            f"{source}: {place}: file says {_shown(says)}, recomputed {_shown(recomputed)}", hint
+        )
+
+
+def _misfits(baseline: Baseline, suite: Suite) -> Iterator[str]:
+    yield from _run_misfits(baseline)
+    keys = [(kept.model, kept.variant, kept.prompt) for kept in baseline.verdicts]
+    yield from _cell_misfits(baseline, suite)
+    yield from _key_misfits("verdicts", keys, _due_keys(baseline))
+    yield from _key_misfits("answer_hashes", [_key(kept) for kept in baseline.answer_hashes], keys)
+    if baseline.answers is not None:
+        yield from _key_misfits("answers", [_key(kept) for kept in baseline.answers], keys)
+    for number, kept in enumerate(baseline.verdicts):
+        place = f"verdicts[{number}]"
+        yield from _length_misfits(kept, len(baseline.runs), place)
+        yield from _content_misfits(kept, suite, place)
+    yield from _answer_misfits(baseline)
+
+
+def _run_misfits(baseline: Baseline) -> Iterator[str]:
+    marked = sum(run.typical for run in baseline.runs)
+    if marked != 1:
+        yield f"runs: {marked} runs are marked as the typical one, it must be 1"
+    if len(baseline.runs) % 2 == 0:
+        yield f"runs: {len(baseline.runs)} runs; the number must be odd"
+    if len({run.id for run in baseline.runs}) != len(baseline.runs):
+        yield "runs: one run stands there twice"
+
+
+def _cell_misfits(baseline: Baseline, suite: Suite) -> Iterator[str]:
+    cells = [(cell.model, cell.variant) for cell in baseline.cells]
+    if len(set(cells)) != len(cells):
+        yield "cells: one cell stands there twice"
+    models = dict.fromkeys(cell.model for cell in baseline.cells)
+    if set(cells) != {(model, variant) for model in models for variant in suite.variants}:
+        yield "cells: not every model has every variant, or one that is not in `variants`"
+
+
+def _due_keys(baseline: Baseline) -> list[RowKey]:
+    return [(cell.model, cell.variant, prompt) for cell in baseline.cells for prompt in baseline.cases]
+
+
+def _key_misfits(field: str, found: Sequence[RowKey], due: Sequence[RowKey]) -> Iterator[str]:
+    have, wanted = Counter(found), Counter(due)
+    for key in wanted - have:
+        yield f"{field}: no line for {' · '.join(key)}"
+    for key in have - wanted:
+        yield f"{field}: one line too many for {' · '.join(key)}"
+
+
+def _length_misfits(kept: KeptVerdict, runs: int, place: str) -> Iterator[str]:
+    for field in ("state", "pct"):
+        yield from _length_misfit(getattr(kept, field), runs, f"{place}.{field}", f"{runs} runs")
+    due, words = runs * kept.repeats, f"{runs} runs × {kept.repeats} repeats"
+    for field in ("flags", "labels", "status", "chars", "prompt_tokens", "completion_tokens"):
+        yield from _length_misfit(getattr(kept, field), due, f"{place}.{field}", words)
+    for field in ("scores", "checks"):
+        for name, values in getattr(kept, field).items():
+            yield from _length_misfit(values, due, f"{place}.{field}.{name}", words)
+
+
+def _length_misfit(values: Sequence[object], due: int, place: str, words: str) -> Iterator[str]:
+    if len(values) != due:
+        yield f"{place}: {len(values)} values for {words}"
+
+
+def _content_misfits(kept: KeptVerdict, suite: Suite, place: str) -> Iterator[str]:
+    rubric, scale = suite.cases[kept.prompt].rubric, suite.instrument.scale
+    if kept.repeats != rubric.repeats:
+        yield f"{place}.repeats: {kept.repeats}, but the prompt is asked {rubric.repeats} times"
+    if set(kept.scores) != set(rubric.dimensions):
+        yield f"{place}.scores: not the dimensions this prompt is asked for ({', '.join(rubric.dimensions)})"
+    if set(kept.checks) != set(counting(suite, kept.prompt)):
+        yield f"{place}.checks: not the checks of this prompt"
+    for dimension, scores in kept.scores.items():
+        for number, score in enumerate(scores):
+            if score not in scale:
+                yield f"{place}.scores.{dimension}[{number}]: {score} is not on the scale"
+    for id_, values in kept.checks.items():
+        for number, value in enumerate(values):
+            if value is not None and not 0 <= value <= 1:
+                yield f"{place}.checks.{id_}[{number}]: {value} is not between 0 and 1"
+    if "error" in kept.status:
+        yield f"{place}.status: an error is not a state to keep"
+
+
+def _answer_misfits(baseline: Baseline) -> Iterator[str]:
+    repeats = {_key(kept): kept.repeats for kept in baseline.verdicts}
+    hashes = {_key(kept): kept.sha256 for kept in baseline.answer_hashes}
+    for number, kept in enumerate(baseline.answer_hashes):
+        due = len(baseline.runs) * repeats[_key(kept)]
+        yield from _length_misfit(kept.sha256, due, f"answer_hashes[{number}].sha256", f"{due} answers")
+    typical = next(number for number, run in enumerate(baseline.runs) if run.typical)
+    for number, texts in enumerate(baseline.answers or ()):
+        key, start = _key(texts), typical * repeats[_key(texts)]
+        due_hashes = hashes[key][start : start + repeats[key]]
+        for place, (text, due_hash) in enumerate(zip(texts.texts, due_hashes, strict=False)):
+            if sha256_of(text) != due_hash:
+                yield f"answers[{number}].texts[{place}]: not the answer whose hash is kept"
+        yield from _length_misfit(
+            texts.texts, repeats[key], f"answers[{number}].texts", f"{repeats[key]} repeats"
+        )
+
+
+def _key(kept: Any) -> RowKey:
+    return (kept.model, kept.variant, kept.prompt)
+
+
+def _derived(baseline: Baseline, suite: Suite) -> Baseline:
+    """The baseline with everything derived computed anew from what it is derived from."""
+    from touchstone.pack.digest import hashes_of  # noqa: PLC0415
+
+    draws = draws_of(baseline, suite)
+    typical = next(number for number, run in enumerate(baseline.runs) if run.typical)
+    run, cells = baseline.runs[typical], rows_by_cell(draws[typical])
+    variants = {id_: _derived_variant(kept) for id_, kept in baseline.variants.items()}
+    cases = {prompt: _derived_case(kept, suite, prompt) for prompt, kept in baseline.cases.items()}
+    return baseline.model_copy(
+        update={
+            "date": run.day,
+            "git": baseline.git.model_copy(update={"commit": run.commit, "clean": run.clean}),
+            "hashes": hashes_of(suite),
+            "variants": variants,
+            "cases": cases,
+            "cells": [_derived_cell(cell, cells[cell.model, cell.variant], suite) for cell in baseline.cells],
+            "verdicts": [
+                kept.model_copy(
+                    update={
+                        "state": [rows[number].state for rows in draws],
+                        "pct": [rows[number].pct for rows in draws],
+                    }
+                )
+                for number, kept in enumerate(baseline.verdicts)
+            ],
+        }
+    )
+
+
+def _derived_cell(cell: KeptCell, rows: Sequence[Row], suite: Suite) -> KeptCell:
+    tokens, chars = length_medians(rows)
+    return cell.model_copy(
+        update={
+            "quality": cell_quality(rows, suite),
+            "labels": label_report(rows, suite),
+            "counts": cell_counts(rows),
+            "answer_tokens_med": tokens,
+            "answer_chars_med": chars,
+        }
+    )
+
+
+def _derived_variant(kept: KeptVariant) -> KeptVariant:
+    text = variant_text(kept).text
+    return kept.model_copy(update={"sha256": None if text is None else sha256_of(text)})
+
+
+def _derived_case(kept: KeptCase, suite: Suite, prompt: str) -> KeptCase:
+    case = suite.cases[prompt]
+    return kept.model_copy(
+        update={
+            "label": case.rubric.label,
+            "input_sha256": sha256_of(case.input),
+            "rubric_sha256": digest_of(case.rubric.to_json()),
+            "rubric": rubric_lines(case.rubric),
+        }
+    )
+
+
+def _shown(value: Any) -> str:
+    text = f"{value!r}" if isinstance(value, str) else str(value)
+    return text if len(text) <= _SHOWN_CHARS else text[: _SHOWN_CHARS - 1] + "…"
