@@ -127,23 +127,27 @@ def _length_misfit(values: Sequence[object], due: int, place: str, words: str) -
 
 
 def _content_misfits(kept: KeptVerdict, suite: Suite, place: str) -> Iterator[str]:
-    rubric, scale = suite.cases[kept.prompt].rubric, suite.instrument.scale
+    rubric = suite.cases[kept.prompt].rubric
     if kept.repeats != rubric.repeats:
         yield f"{place}.repeats: {kept.repeats}, but the prompt is asked {rubric.repeats} times"
     if set(kept.scores) != set(rubric.dimensions):
         yield f"{place}.scores: not the dimensions this prompt is asked for ({', '.join(rubric.dimensions)})"
     if set(kept.checks) != set(counting(suite, kept.prompt)):
         yield f"{place}.checks: not the checks of this prompt"
+    if "error" in kept.status:
+        yield f"{place}.status: an error is not a state to keep"
+    yield from _value_misfits(kept, suite, place)
+
+
+def _value_misfits(kept: KeptVerdict, suite: Suite, place: str) -> Iterator[str]:
     for dimension, scores in kept.scores.items():
         for number, score in enumerate(scores):
-            if score not in scale:
+            if score not in suite.instrument.scale:
                 yield f"{place}.scores.{dimension}[{number}]: {score} is not on the scale"
     for id_, values in kept.checks.items():
         for number, value in enumerate(values):
             if value is not None and not 0 <= value <= 1:
                 yield f"{place}.checks.{id_}[{number}]: {value} is not between 0 and 1"
-    if "error" in kept.status:
-        yield f"{place}.status: an error is not a state to keep"
 
 
 def _answer_misfits(baseline: Baseline) -> Iterator[str]:

@@ -60,7 +60,7 @@ class MeasuredRun:
         )
 
 
-class LayoutDamage(BadInputError):
+class LayoutDamage(BadInputError):  # noqa: N818 - a finding that may be raised, not only an error
     """A baseline whose content is whole but whose layout is not ours (a formatter was there)."""
 
 
