@@ -11,6 +11,9 @@ from pathlib import Path
 
 from touchstone.host.command import environment, this_system
 
+POWER_S = 30.0
+"""How often the power source is asked for; the other readings have one pace (`ticker`)."""
+
 FIRST_TICK_S = 15.0
 """How long to wait for the first tick. It is the baseline, so nothing is loaded before it."""
 
@@ -46,14 +49,14 @@ class Sampler:
         self.close()
 
 
-def start_sampler(path: Path, system: str | None = None) -> Sampler:
+def start_sampler(path: Path, system: str | None = None, power_every_s: float = POWER_S) -> Sampler:
     """Start appending ticks to `path`, in a process that ends with this one, however this one ends.
 
     Returns when the first tick, the baseline, is in the file. Never raises: a machine that cannot be
     watched is a note, and its figures are n/a. On a Mac this also keeps the machine from falling asleep.
     """
     where = system or this_system()
-    process = _spawn(path, where)
+    process = _spawn(path, where, power_every_s)
     awake = _caffeinate() if where == "darwin" else None
     sampler = Sampler(process, awake)
     sampler.notes += [_NOT_STARTED] if process is None else _notes_until_first_tick(process)
@@ -62,12 +65,16 @@ def start_sampler(path: Path, system: str | None = None) -> Sampler:
     return sampler
 
 
-def _spawn(path: Path, system: str) -> _Process | None:
+def _spawn(path: Path, system: str, power_every_s: float) -> _Process | None:
     # -P: the folder a run is started in may hold anything, and must not be imported from.
-    argv = [sys.executable, "-P", "-m", "touchstone.host.ticker", str(path.absolute()), system]
+    ticker = ["-P", "-m", "touchstone.host.ticker", str(path.absolute()), system, str(power_every_s)]
     try:
         return subprocess.Popen(
-            argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0
+            [sys.executable, *ticker],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,
         )
     except OSError:
         return None

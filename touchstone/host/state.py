@@ -12,6 +12,7 @@ from touchstone.host.readers.pmset import PowerSource, power_source_of, thermal_
 from touchstone.host.readers.powermetrics import refusal_of, thermal_words_of
 from touchstone.host.readers.vm_stat import COMPRESSOR, vm_stat_of
 from touchstone.host.readers.words import THERMAL_WORDS, worst_of
+from touchstone.host.thermal import NO_LEVEL, NO_SOURCE
 
 _POWERMETRICS = ("sudo", "-n", "powermetrics", "--samplers", "thermal", "-i", "200", "-n", "1", "-f", "plist")
 
@@ -26,26 +27,34 @@ class MachineState:
 
     power: PowerSource
     pressure: str | None
-    free_pct: int | None
-    compressed_mb: float | None
-    swap: sysctl.Swap | None
     thermal: str | None
     thermal_refusal: str | None
-    gpu_limit: int | str | None
+    free_pct: int | None = None
+    compressed_mb: float | None = None
+    swap: sysctl.Swap | None = None
+    gpu_limit: int | str | None = None
 
 
 def machine_state(system: str | None = None) -> MachineState:
     """Ask each source once; takes about a second on a Mac."""
     where = system or this_system()
-    if where != "darwin":
-        power = PowerSource(sources.power(where), None, None, None)
-        return MachineState(
-            power, sources.pressure(where), None, None, None, None, "no source on this system", None
-        )
+    return _mac_state() if where == "darwin" else _linux_state(where)
+
+
+def _linux_state(system: str) -> MachineState:
+    return MachineState(
+        power=PowerSource(sources.power(system), None, None, None),
+        pressure=sources.pressure(system),
+        thermal=None,
+        thermal_refusal=NO_SOURCE,
+    )
+
+
+def _mac_state() -> MachineState:
     thermal, refusal = _thermal()
     return MachineState(
         power=power_source_of(text_of("pmset", "-g", "batt")),
-        pressure=sources.pressure(where),
+        pressure=sources.pressure("darwin"),
         free_pct=memory_pressure_of(text_of("memory_pressure", "-Q")).free_pct,
         compressed_mb=vm_stat_of(text_of("vm_stat")).megabytes(COMPRESSOR),
         swap=sysctl.swap_of(sources.sysctl_value(sysctl.SWAP)),
@@ -62,4 +71,4 @@ def _thermal() -> tuple[str | None, str | None]:
     if word is not None:
         return word, None
     refusal = refusal_of(output.complaint) if output else None
-    return thermal_of_limit(sources.speed_limit("darwin")), refusal or "powermetrics gave no level"
+    return thermal_of_limit(sources.speed_limit("darwin")), refusal or NO_LEVEL

@@ -12,6 +12,9 @@ from touchstone.host.readers.powermetrics import refusal_of, thermal_word_of_lin
 FRESH_S = 5.0
 """A level older than this is no longer known."""
 
+NO_SOURCE = "no source on this system"
+NO_LEVEL = "powermetrics gave no level"
+
 SUDO_REMEDY = (
     "To measure the thermal level: "
     'echo "$USER ALL=(root) NOPASSWD: /usr/bin/powermetrics" | sudo tee /etc/sudoers.d/touchstone'
@@ -38,7 +41,7 @@ class ThermalStream:
         if system == "darwin":
             self._start()
         else:
-            self.refusal = "no source on this system"
+            self.refusal = NO_SOURCE
 
     @property
     def descriptor(self) -> int | None:
@@ -67,7 +70,7 @@ class ThermalStream:
             self._start()
         else:
             complaint = self._complaint.decode("utf-8", errors="replace")
-            self.refusal = refusal_of(complaint) or "powermetrics gave no level"
+            self.refusal = refusal_of(complaint) or NO_LEVEL
 
     def close(self) -> None:
         """End the stream. What cannot be signalled ends on its next write, since nobody reads."""

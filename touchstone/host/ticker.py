@@ -1,6 +1,6 @@
 """The sampler's own process: writes ticks until its standard input closes.
 
-    python -P -m touchstone.host.ticker RESOURCES_FILE SYSTEM
+    python -P -m touchstone.host.ticker RESOURCES_FILE SYSTEM POWER_EVERY_S
 
 Standard input is a pipe whose other end the run holds, so it closes however the run ends. Standard
 output carries what cannot be measured, a sentence per line, then an empty line once the first tick is
@@ -30,7 +30,6 @@ from touchstone.host.tick import Tick
 
 TICK_S = 0.5
 PRESSURE_S = 1.0
-POWER_S = 30.0
 SETTLE_S = 5.0
 """How long the first tick waits for the first thermal level; powermetrics needs a second for it."""
 
@@ -42,11 +41,11 @@ _Memory = TypeVar("_Memory")
 
 def main(arguments: Sequence[str]) -> int:
     """Write ticks to the end of the file until standard input closes."""
-    path, system = arguments
+    path, system, power_every_s = arguments
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the run's to answer; it then closes the pipe
     try:
         with JsonlAppender(Path(path)) as ticks, ThermalStream(system) as thermal:
-            _write_ticks(ticks, thermal, Readings(system))
+            _write_ticks(ticks, thermal, Readings(system, float(power_every_s)))
     except OSError as error:
         _say(f"The resource ticks ended early ({error.strerror}): later memory and power figures are n/a.")
         return 1
@@ -72,11 +71,11 @@ class Paced:
 class Readings:
     """All readings of one machine, each at its own pace."""
 
-    def __init__(self, system: str) -> None:
+    def __init__(self, system: str, power_every_s: float) -> None:
         self._system = system
         self._pressure = Paced(sources.pressure, PRESSURE_S)
-        self._power = Paced(sources.power, POWER_S)
-        self._speed_limit = Paced(_thermal_of_speed_limit, POWER_S)
+        self._power = Paced(sources.power, power_every_s)
+        self._speed_limit = Paced(_thermal_of_speed_limit, power_every_s)
         psutil.cpu_percent()  # the first call has nothing to compare with
 
     def tick(self, thermal: ThermalStream, start: bool) -> Tick:
