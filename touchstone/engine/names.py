@@ -1,0 +1,54 @@
+"""Model names as servers tell them, made fit to be stored: no folders of this machine, no secrets."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PureWindowsPath
+from urllib.parse import urlsplit
+
+_HUB_FOLDER = re.compile(r"(?:^|[\\/])models--([^\\/]+?)--([^\\/]+)")
+_DRIVE = re.compile(r"^[A-Za-z]:[\\/]")
+_SECRET = re.compile(r"\b(?:sk|pk|hf|gh[pousr]|glpat|xox[bp])[-_][A-Za-z0-9_-]{12,}")
+_ABSENT = {"", "unknown", "none", "null", "n/a", "b0-unknown"}
+
+
+def clean_model_id(name: str) -> str:
+    """The name without folders, credentials or tokens.
+
+    An absolute path becomes its last part, a hub cache folder becomes `publisher/name`; a name such as
+    `publisher/name` or a relative path stays as it is.
+    """
+    name = _without_url_parts(name.strip())
+    if _is_absolute(name):
+        hub = _HUB_FOLDER.search(name)
+        name = f"{hub[1]}/{hub[2]}" if hub else PureWindowsPath(name.rstrip("/\\")).name
+    return _SECRET.sub("***", name)
+
+
+def told(value: object) -> str | None:
+    """A text the server really said; "unknown" and its like count as not said."""
+    if not isinstance(value, str):
+        return None
+    text = value.strip()
+    return None if text.lower() in _ABSENT else text
+
+
+def same_model(asked: str, served: str) -> bool:
+    """Whether a reply's model name is the one asked for, folders and Ollama's `:latest` aside."""
+    one, two = (clean_model_id(name).removesuffix(":latest") for name in (asked, served))
+    return one == two
+
+
+def _is_absolute(name: str) -> bool:
+    return name.startswith(("/", "~", "\\\\", "<")) or bool(_DRIVE.match(name))
+
+
+def _without_url_parts(name: str) -> str:
+    if "://" not in name:
+        return name
+    try:
+        parts = urlsplit(name)
+        host = parts.hostname or ""
+    except ValueError:
+        return name.partition("://")[2].rpartition("@")[2].partition("?")[0]
+    return parts.path if parts.scheme == "file" else f"{host}{parts.path}"
