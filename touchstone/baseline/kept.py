@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from touchstone.baseline.schema import Baseline, KeptAnswers, KeptCase, KeptVariant, KeptVerdict
 from touchstone.errors import BadInputError
 from touchstone.files import json_pretty, parse_json
+from touchstone.pack.digest import checks_of
 from touchstone.pack.suite import Case, Rubric, Suite, VariantText
 from touchstone.result.schema import CheckScore, Repeat, Row
 from touchstone.result.scorecard import score_rows
@@ -58,8 +59,6 @@ def kept_answers(rows: Sequence[Row]) -> KeptAnswers:
 
 def counting(suite: Suite, prompt: str) -> list[str]:
     """Ids of a prompt's checks that count, in declared order; the class is not among them."""
-    from touchstone.pack.digest import checks_of  # noqa: PLC0415
-
     return [check.id for check in checks_of(suite, prompt) if check.counts and check.id is not None]
 
 

@@ -10,10 +10,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from touchstone.baseline.differences import first_difference
 from touchstone.baseline.kept import RowKey, counting, draws_of, rubric_lines, suite_of, variant_text
 from touchstone.baseline.schema import Baseline, KeptCase, KeptCell, KeptVariant, KeptVerdict
 from touchstone.errors import BadInputError
 from touchstone.files import canonical, digest_of, sha256_of
+from touchstone.pack.digest import hashes_of
 from touchstone.pack.suite import Suite
 from touchstone.result.labels import label_report
 from touchstone.result.rows import rows_by_cell
@@ -29,24 +31,6 @@ _SHOWN_CHARS = 80
 def content_digest(value: Mapping[str, Any]) -> str:
     """The digest over a baseline's JSON value, its own digest left out."""
     return digest_of({key: item for key, item in value.items() if key != "digest"})
-
-
-def first_difference(found: Any, expected: Any, place: str = "") -> tuple[str, Any, Any] | None:
-    """(place, found, expected) of the first place where two JSON values differ, as `a.b[0].c`."""
-    if isinstance(found, dict) and isinstance(expected, dict):
-        for key in [*expected, *(key for key in found if key not in expected)]:
-            below = f"{place}.{key}" if place else str(key)
-            if (inner := first_difference(found.get(key), expected.get(key), below)) is not None:
-                return inner
-        return None
-    if isinstance(found, list) and isinstance(expected, list) and len(found) == len(expected):
-        for number, pair in enumerate(zip(found, expected, strict=True)):
-            if (inner := first_difference(*pair, f"{place}[{number}]")) is not None:
-                return inner
-        return None
-    # True equals 1 in Python, not in JSON.
-    same = found == expected and isinstance(found, bool) == isinstance(expected, bool)
-    return None if same else (place, found, expected)
 
 
 def check(baseline: Baseline, source: str) -> None:
@@ -174,8 +158,6 @@ def _key(kept: Any) -> RowKey:
 
 def _derived(baseline: Baseline, suite: Suite) -> Baseline:
     """The baseline with everything derived computed anew from what it is derived from."""
-    from touchstone.pack.digest import hashes_of  # noqa: PLC0415
-
     draws = draws_of(baseline, suite)
     typical = next(number for number, run in enumerate(baseline.runs) if run.typical)
     run, cells = baseline.runs[typical], rows_by_cell(draws[typical])

@@ -15,6 +15,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from touchstone.baseline import selfcheck
+from touchstone.baseline.differences import first_difference
 from touchstone.baseline.kept import kept_answers, kept_case, kept_variant, kept_verdict
 from touchstone.baseline.schema import (
     BASELINE_SCHEMA,
@@ -293,7 +294,7 @@ def _place(location: Sequence[int | str]) -> str:
 
 def _check_values(value: dict[str, Any], baseline: Baseline, source: str) -> None:
     """A number written as a text, or a field left out, reads well and would be written differently."""
-    difference = selfcheck.first_difference(canonical(value), canonical(baseline.to_json()))
+    difference = first_difference(canonical(value), canonical(baseline.to_json()))
     if difference is not None:
         place, says, meant = difference
         raise BadInputError(
