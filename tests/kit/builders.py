@@ -123,8 +123,8 @@ def labelled_suite(
     return _suite(list(expected), labels=labels, expected=expected, **others)
 
 
-def manifest(suite: Suite, models: Sequence[str] = ("m",), **fields: Any) -> Manifest:
-    """A frozen manifest of the suite; `fields` replace single ones (id, draw, launch, started, …)."""
+def manifest(suite: Suite, models: Sequence[str | Mapping[str, Any]] = ("m",), **fields: Any) -> Manifest:
+    """A frozen manifest of the suite. A model is an id or its fields; `fields` replace single ones."""
     judge = suite.instrument.judge
     usual: dict[str, Any] = {
         "id": "20260504T080000Z_pack_000001",
@@ -136,7 +136,7 @@ def manifest(suite: Suite, models: Sequence[str] = ("m",), **fields: Any) -> Man
         "pack_path": "packs/pack.yaml",
         "pack_text": "schema: 1\n",
         "suite": suite,
-        "models": [{"id": model} for model in models],
+        "models": [{"id": model} if isinstance(model, str) else model for model in models],
         "judge": judge and _judge_setup(judge),
         "engine": {"engine": "llama.cpp", "engine_version": "b1", "origins": {"engine": "probe"}},
         "git": {"commit": "0" * 40, "clean": True},
@@ -237,7 +237,7 @@ def result(
     suite: Suite,
     table: Table,
     *,
-    models: Sequence[str] = ("m",),
+    models: Sequence[str | Mapping[str, Any]] = ("m",),
     judged: str | None = "2026-05-04T09:00:00Z",
     salt: str = "",
     version: str | None = None,

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from touchstone.errors import BadInputError
 from touchstone.files import canonical
 from touchstone.judge.records import JudgeIdentity, Verdict
+from touchstone.pack.digest import hashes_of
 from touchstone.pack.suite import Suite
 from touchstone.result.labels import label_report
 from touchstone.result.rows import CellKey, current_verdict, rows_by_cell, rows_of
@@ -48,8 +49,6 @@ def build_result_doc(
     last verdict fell. `left_out` are the answers unfit for timing, `resources` what the sampler saw of
     each cell. Quality is null until there is a verdict. Raises BadInputError when two judges judged.
     """
-    from touchstone.pack.digest import hashes_of  # noqa: PLC0415
-
     lines = _lines_of(manifest, responses, verdicts)
     host = _Host(left_out, resources or {})
     identity = _judge_of(lines.verdicts.values())

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from touchstone.files import sha256_of
 from touchstone.judge.records import Verdict
+from touchstone.result.asked import listed_only
 from touchstone.result.schema import CheckScore, Repeat, Row
 from touchstone.run import plan
 from touchstone.run.records import EvalResponse, Manifest, SampleKey
@@ -26,7 +27,8 @@ def rows_of(
     found: dict[tuple[str, str, str], list[Repeat]] = {}
     for key in plan.samples(manifest):
         response = responses.get(key)
-        repeat = _repeat(key.repeat, response, current_verdict(response, verdicts.get(key)))
+        verdict = current_verdict(response, verdicts.get(key))
+        repeat = _repeat(key.repeat, response, verdict, listed_only(manifest.suite.cases[key.prompt].rubric))
         found.setdefault(key[:3], []).append(repeat)
     return [
         Row(
@@ -68,9 +70,12 @@ def current_verdict(response: EvalResponse | None, verdict: Verdict | None) -> V
     return verdict
 
 
-def _repeat(number: int, response: EvalResponse | None, verdict: Verdict | None) -> Repeat:
+def _repeat(
+    number: int, response: EvalResponse | None, verdict: Verdict | None, uncounted: set[str]
+) -> Repeat:
     # The partial text of a failed generation is no answer: it has no hash and no length.
     answer = response.response_text if response is not None and response.is_good else None
+    checks = _check_scores(verdict)
     return Repeat(
         repeat=number,
         status=response.status if response else None,
@@ -78,12 +83,13 @@ def _repeat(number: int, response: EvalResponse | None, verdict: Verdict | None)
         reason=verdict.reason if verdict else None,
         scores=dict(verdict.scores) if verdict else {},
         red_flag=verdict.red_flag if verdict else None,
-        checks=_check_scores(verdict),
+        checks={id_: check for id_, check in checks.items() if id_ not in uncounted},
         label=verdict.label if verdict else None,
         answer_sha256=None if answer is None else sha256_of(answer),
         answer_chars=None if answer is None else len(answer),
         prompt_tokens=response.prompt_tokens if response else None,
         completion_tokens=response.completion_tokens if response else None,
+        listed={id_: check for id_, check in checks.items() if id_ in uncounted},
     )
 
 

@@ -203,6 +203,8 @@ class Repeat(Record):
     answer_chars: int | None
     prompt_tokens: int | None
     completion_tokens: int | None
+    listed: dict[str, CheckScore] = {}
+    """Checks that are listed only (`latency`); `checks` holds those that count."""
 
 
 class Row(Record):

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, get_args
 
-from touchstone.pack.checks import LABEL_CHECK, Check
-from touchstone.pack.suite import Line, Suite
+from touchstone.pack.checks import LABEL_CHECK
+from touchstone.pack.suite import Suite
+from touchstone.result.asked import Asked, CheckLine, asked_of
 from touchstone.result.dimensions import dim_means, dim_scores, mean, row_dim_means
 from touchstone.result.rows import repeats_of
 from touchstone.result.safety import passes_ko, red_flags
@@ -30,26 +29,15 @@ from touchstone.result.schema import (
 LEVELS: tuple[tuple[float, RubricLevel], ...] = ((85.0, "hoch"), (70.0, "solide"), (50.0, "teilweise"))
 """Lower bounds, inclusive; below the last one it is "ungenügend"."""
 
-_LISTED_ONLY = {
-    get_args(kind.model_fields["type"].annotation)[0]
-    for kind in get_args(get_args(Check)[0])
-    if not kind.counts
-}
-"""Types of checks that never count."""
-
 
 def score_rows(rows: Iterable[Row], suite: Suite) -> list[Row]:
     """The rows read under the suite's rules: status of each check, pct, state, below_line.
 
     Only scores, labels and verdicts are read; whatever the rows said before of those four is replaced.
+    A row of a prompt the suite does not know stays as it is.
     """
-    asked: dict[str, _Asked] = {}
-    scored = []
-    for row in rows:
-        if row.prompt not in asked:
-            asked[row.prompt] = _asked_of(suite, row.prompt)
-        scored.append(_scored_row(row, asked[row.prompt]))
-    return scored
+    asked = {prompt: asked_of(suite, prompt) for prompt in suite.cases}
+    return [_scored_row(row, asked[row.prompt]) if row.prompt in asked else row for row in rows]
 
 
 def row_pct(row: Row, suite: Suite) -> float | None:
@@ -59,7 +47,7 @@ def row_pct(row: Row, suite: Suite) -> float | None:
     Without: the weighted share of the check scores, the class counting as a check of weight 1. Either
     way the mean over the repeats.
     """
-    return _pct(row.repeats, _asked_of(suite, row.prompt))
+    return _pct(row.repeats, asked_of(suite, row.prompt))
 
 
 def cell_quality(rows: Sequence[Row], suite: Suite) -> ModelReport:
@@ -75,7 +63,7 @@ def cell_quality(rows: Sequence[Row], suite: Suite) -> ModelReport:
         safety_passed=passed,
         safety_reason=reasons,
         red_flags=red_flags(rows),
-        checks=_tally(rows, suite),
+        checks=_tally(rows),
     )
 
 
@@ -109,51 +97,7 @@ def cell_counts(rows: Sequence[Row]) -> Counts:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _CheckLine:
-    weight: float
-    threshold: float
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """What one prompt's answers are scored on."""
-
-    scale_max: int | None
-    weights: Mapping[str, float]
-    """Of the dimensions asked."""
-    lines: Mapping[str, float]
-    """Thresholds of the dimensions that have one."""
-    checks: Mapping[str, _CheckLine]
-    """Those that count."""
-    label: str | None
-
-
-def _asked_of(suite: Suite, prompt: str) -> _Asked:
-    rubric, rules = suite.cases[prompt].rubric, suite.rules
-    weights = suite.weights
-    return _Asked(
-        scale_max=suite.scale_max,
-        weights={dimension: weights[dimension] for dimension in rubric.dimensions},
-        lines={
-            dimension: line
-            for dimension in rubric.dimensions
-            if (line := rules.dimensions[dimension].threshold) is not None
-        },
-        checks={
-            check["id"]: _check_line(check, rules.checks[f"{prompt}/{check['id']}"])
-            for check in rubric.checks
-            if check["type"] not in _LISTED_ONLY
-        },
-        label=rubric.label,
-    )
-
-
-def _check_line(check: Mapping[str, Any], line: Line) -> _CheckLine:
-    return _CheckLine(weight=check["weight"], threshold=1.0 if line.threshold is None else line.threshold)
-
-
-def _scored_row(row: Row, asked: _Asked) -> Row:
+def _scored_row(row: Row, asked: Asked) -> Row:
     repeats = [_with_check_status(repeat, asked) for repeat in row.repeats]
     pct = _pct(repeats, asked)
     below_line = pct is not None and _is_below_line(row, repeats, asked)
@@ -167,15 +111,17 @@ def _scored_row(row: Row, asked: _Asked) -> Row:
     )
 
 
-def _with_check_status(repeat: Repeat, asked: _Asked) -> Repeat:
+def _with_check_status(repeat: Repeat, asked: Asked) -> Repeat:
     checks = {id_: _under_line(check, asked.checks.get(id_)) for id_, check in repeat.checks.items()}
     if asked.label is not None and repeat.verdict in ("judged", "error"):
         checks[LABEL_CHECK] = _label_check(repeat.label, asked.label)
     return repeat.model_copy(update={"checks": checks})
 
 
-def _under_line(check: CheckScore, line: _CheckLine | None) -> CheckScore:
-    if line is None or check.score is None:
+def _under_line(check: CheckScore, line: CheckLine | None) -> CheckScore:
+    if check.score is None:
+        return CheckScore(status="error", score=None)
+    if line is None:
         return check
     return CheckScore(status="pass" if check.score >= line.threshold else "fail", score=check.score)
 
@@ -187,13 +133,13 @@ def _label_check(label: str | None, expected: str) -> CheckScore:
     return CheckScore(status="pass" if right else "fail", score=float(right))
 
 
-def _pct(repeats: Sequence[Repeat], asked: _Asked) -> float | None:
+def _pct(repeats: Sequence[Repeat], asked: Asked) -> float | None:
     shares = [_share(repeat, asked) for repeat in repeats]
     known = [share for share in shares if share is not None]
     return mean([100 * share for share in known]) if known and len(known) == len(shares) else None
 
 
-def _share(repeat: Repeat, asked: _Asked) -> float | None:
+def _share(repeat: Repeat, asked: Asked) -> float | None:
     """The share 0…1 of what this answer could get; null unless everything asked for is there."""
     if repeat.verdict != "judged" or repeat.status in (None, "error"):
         return None
@@ -208,7 +154,7 @@ def _share(repeat: Repeat, asked: _Asked) -> float | None:
     return math.fsum(weight * score for weight, score in checks) / math.fsum(weight for weight, _ in checks)
 
 
-def _check_scores(repeat: Repeat, asked: _Asked) -> list[tuple[float, float]] | None:
+def _check_scores(repeat: Repeat, asked: Asked) -> list[tuple[float, float]] | None:
     """(weight, score) of every check that counts; null if one of them has no score."""
     found = [(line.weight, repeat.checks.get(id_)) for id_, line in asked.checks.items()]
     if asked.label is not None:
@@ -217,7 +163,7 @@ def _check_scores(repeat: Repeat, asked: _Asked) -> list[tuple[float, float]] | 
     return scores if len(scores) == len(found) else None
 
 
-def _is_below_line(row: Row, repeats: Sequence[Repeat], asked: _Asked) -> bool:
+def _is_below_line(row: Row, repeats: Sequence[Repeat], asked: Asked) -> bool:
     means = row_dim_means(row)
     if any(means[dimension] < line for dimension, line in asked.lines.items()):
         return True
@@ -247,11 +193,7 @@ def _cell_pct(rows: Sequence[Row], suite: Suite, means: Mapping[str, float]) -> 
     return mean(pcts) if pcts and asked <= means.keys() else None
 
 
-def _tally(rows: Sequence[Row], suite: Suite) -> Tally:
-    """Checks that count and could be run, one per answer."""
-    statuses = []
-    for row in rows:
-        counting = {*_asked_of(suite, row.prompt).checks, LABEL_CHECK}
-        for repeat in row.repeats:
-            statuses += [check.status for id_, check in repeat.checks.items() if id_ in counting]
+def _tally(rows: Sequence[Row]) -> Tally:
+    """Checks that could be run, one per answer; the class counts as one."""
+    statuses = [check.status for repeat in repeats_of(rows) for check in repeat.checks.values()]
     return Tally(passed=statuses.count("pass"), of=statuses.count("pass") + statuses.count("fail"))
