@@ -11,7 +11,9 @@ from dataclasses import dataclass
 
 TIMEOUT_S = 3.0
 
-# A service started by launchd or cron may lack these, and sysctl lives in the last but one.
+_KEPT = ("HOME", "USER", "LOGNAME", "TMPDIR")
+
+# A service started by launchd or cron may lack these; sysctl lives in the last but one.
 _SYSTEM_PATH = ("/usr/bin", "/bin", "/usr/sbin", "/sbin")
 
 
@@ -60,10 +62,13 @@ def text_of(*argv: str, timeout_s: float = TIMEOUT_S) -> str:
 
 
 def environment(inherited: Mapping[str, str]) -> dict[str, str]:
-    """The inherited environment with the C locale and the system's folders at the end of PATH."""
+    """What the system's commands get to see: who and where we are, PATH with the system's folders at its
+    end, the C locale, and nothing else, so no key of the run.
+    """
     path = inherited.get("PATH", "").split(os.pathsep)
     path += [folder for folder in _SYSTEM_PATH if folder not in path]
-    return {**inherited, "LC_ALL": "C", "PATH": os.pathsep.join(filter(None, path))}
+    kept = {name: inherited[name] for name in _KEPT if name in inherited}
+    return {**kept, "LC_ALL": "C", "PATH": os.pathsep.join(filter(None, path))}
 
 
 def this_system() -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 SAMPLES = Path(__file__).parents[2] / "samples" / "macos"
 
 _SCRIPTS = Path(__file__).parent / "bin"
+COMMANDS = tuple(sorted(script.name for script in _SCRIPTS.iterdir()))
 _FIRST_STATE = {
     "sysctl": "sysctl-named-m4pro-nobattery.txt",
     "pmset-batt": "pmset-batt-ac-charging.txt",
@@ -66,9 +67,9 @@ class FakeMac:
         self._set("sudo", "denied")
 
     def remove(self, *commands: str) -> None:
-        """Take commands off this Mac."""
-        for command in commands:
-            (self.bin / command).unlink()
+        """Take commands off this Mac; a real one behind it on PATH stays hidden."""
+        for command in commands or COMMANDS:
+            (self.bin / command).write_text("#!/bin/sh\nexit 127\n", encoding="utf-8")
 
     def said(self, name: str) -> str:
         """What a fake command noted in the state folder."""
