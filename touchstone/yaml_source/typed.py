@@ -1,0 +1,114 @@
+"""From a document tree to a pydantic model: what type is due decides how a plain scalar is read.
+
+Shapes find unknown keys, missing keys and wrong types, each with its place; pydantic then checks limits
+and forms, and what it finds is put into our own words. Every problem of a file is found in one go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from touchstone.yaml_source.nodes import Document, Listing, Mapping, Node, Scalar
+from touchstone.yaml_source.problem import KeyPath, Problem
+from touchstone.yaml_source.scalars import ScalarError, integer_of
+from touchstone.yaml_source.shapes import Findings, shape_of
+from touchstone.yaml_source.words import limit_words
+
+ModelT = TypeVar("ModelT", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Typed(Generic[ModelT]):
+    """A document read as a model.
+
+    `values` is what could be read, as plain values (null when nothing could). `draft` is the same as a
+    model, unchecked, for rules across fields; `lost` names the places of which nothing is known. The
+    values make a valid model exactly when `problems` is empty.
+    """
+
+    values: dict[str, Any] | None
+    draft: ModelT | None
+    problems: list[Problem]
+    lost: list[KeyPath]
+
+
+def read_typed(document: Document, model: type[ModelT]) -> Typed[ModelT]:
+    """Read a document as `model`, collecting every problem."""
+    findings = Findings(document, list(document.problems))
+    if document.root is None:
+        return Typed(None, None, findings.problems, [()])
+    newer = _newer_schema(document, model)
+    if newer:
+        return Typed(None, None, [newer], [()])
+    shape = shape_of(model)
+    values = shape.read(document.root, (), findings)
+    if not isinstance(values, dict):
+        return Typed(None, None, findings.problems, [()])
+    findings.problems += _limits(model, values, findings)
+    return Typed(values, shape.draft(values), findings.problems, findings.lost)
+
+
+def without(document: Document, key: str) -> Document:
+    """The document without one of its top-level keys."""
+    root = document.root
+    if not isinstance(root, Mapping) or key not in root.entries:
+        return document
+    kept = {name: entry for name, entry in root.entries.items() if name != key}
+    return Document(document.file, document.text, Mapping(root.place, kept), document.problems)
+
+
+def path_of(location: Iterable[str | int], root: Node | None) -> KeyPath:
+    """A key path from one of pydantic's locations: names of union members, which no file holds, left out."""
+    node, path = root, []
+    for part in location:
+        if isinstance(node, Mapping) and str(part) in node.entries:
+            node = node.entries[str(part)].value
+        elif isinstance(node, Listing) and isinstance(part, int) and part < len(node.items):
+            node = node.items[part]
+        else:
+            continue
+        path.append(part)
+    return tuple(path)
+
+
+def _limits(model: type[BaseModel], values: dict[str, Any], findings: Findings) -> list[Problem]:
+    try:
+        model.model_validate(values)
+    except ValidationError as error:
+        faults = error.errors(include_url=False)
+    else:
+        return []
+    problems = []
+    for fault in faults:
+        path = path_of(fault["loc"], findings.document.root)
+        if fault["type"] != "missing" and not _inside(path, findings.lost):
+            words = limit_words(fault["type"], fault.get("ctx", {}))
+            problems.append(findings.document.problem(path, words))
+    if not problems and not findings.problems:
+        problems.append(findings.document.problem((), "does not fit the schema"))
+    return problems
+
+
+def _inside(path: KeyPath, lost: Iterable[KeyPath]) -> bool:
+    return any(path[: len(place)] == place for place in lost)
+
+
+def _newer_schema(document: Document, model: type[BaseModel]) -> Problem | None:
+    """One clear sentence where the file is of a later touchstone, whose other keys cannot be judged."""
+    newest = max(get_args(model.model_fields["schema_"].annotation))
+    node = document.node_at(("schema",))
+    if not isinstance(node, Scalar) or not node.plain:
+        return None
+    try:
+        number = integer_of(node.text)
+    except ScalarError:
+        return None
+    if number <= newest:
+        return None
+    return document.problem(
+        ("schema",), f"schema {number} is newer than this touchstone knows ({newest})", "upgrade touchstone"
+    )
