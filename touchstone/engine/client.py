@@ -28,7 +28,7 @@ from touchstone.engine.wire import Exchange, LimitReached, Stopped, Watch, Wire
 from touchstone.errors import BadInputError, EngineError
 
 _LONGEST_LIST = 16 * 1024 * 1024
-_Trouble = (LimitReached, Stopped, OSError, http.client.HTTPException)
+_TROUBLE = (LimitReached, Stopped, OSError, http.client.HTTPException)
 _LIMITS: dict[str, tuple[ErrorClass, str]] = {
     "load": ("timeout_load", "no answer began within {:g} s (endpoint.load_s)"),
     "idle": ("timeout_idle", "the server was silent for {:g} s (endpoint.idle_s)"),
@@ -140,7 +140,7 @@ class ChatClient:
                 while not assembler.finished and (more := got.read()):
                     assembler.feed(more, time.monotonic() - watch.began)
                 got.settle()
-        except _Trouble as error:
+        except _TROUBLE as error:
             trouble = error
         broken = self._fault_of(trouble) if trouble else None
         reply = assembler.close(time.monotonic() - watch.began, broken)
@@ -154,7 +154,7 @@ class ChatClient:
                 if (refused := self._refused(got, watch)) is not None:
                     return refused
                 body = got.read_all(_LONGEST_LIST)
-        except _Trouble as error:
+        except _TROUBLE as error:
             fault = self._fault_of(error)
             return _Try(_failed(fault), _again(fault, error, generated=False))
         complaint = fault_in(_decoded(body))
@@ -180,16 +180,12 @@ class ChatClient:
         if 200 <= got.status < 300:
             return Fault(f"the server compressed its answer ({encoding}) without being asked to", "http")
         if 300 <= got.status < 400:
-            place = urlsplit(urljoin(self._address.origin, got.header("Location") or ""))
-            goal = f"{place.scheme}://{place.hostname or ''}{place.path}"
-            return Fault(
-                f"HTTP {got.status}: the server redirects to {goal}; no redirect is followed", "http"
-            )
+            goal = _place(self._address.origin, got.header("Location") or "")
+            return Fault(f"HTTP {got.status}: redirected to {goal}; redirects are not followed", "http")
         fault = fault_of_status(got.status, got.read_all())
         if got.status == 404 and fault.kind == "http":
-            return replace(
-                fault, message=f"{fault.message} (asked at {self._address.origin}{self._address.api})"
-            )
+            where = self._address.origin + self._address.api
+            return replace(fault, message=f"{fault.message} (asked at {where})")
         return fault
 
     def _fault_of(self, trouble: Exception) -> Fault:
@@ -288,6 +284,15 @@ def _stamped(reply: Reply, started: float, trouble: Exception | None) -> Reply:
     if isinstance(trouble, Stopped) and reply.status == "error":
         notes = (*notes, "stopped")
     return replace(reply, t_start=started, t_end=started + (reply.e2e_s or 0), notes=notes)
+
+
+def _place(origin: str, location: str) -> str:
+    """Where a redirect points, without credentials and query."""
+    try:
+        place = urlsplit(urljoin(origin, location))
+        return f"{place.scheme}://{place.hostname or ''}{place.path}"
+    except ValueError:
+        return "an unreadable place"
 
 
 def _cap_in(body: dict[str, Any]) -> int | None:
