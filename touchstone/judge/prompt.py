@@ -33,7 +33,6 @@ class Brief:
     prompt: str
     dimensions: tuple[InstrumentDimension, ...]
     scale: Mapping[int, str]
-    language: str
     tests: str | None = None
     green_flags: tuple[str, ...] = ()
     red_flags: tuple[str, ...] = ()
@@ -51,7 +50,6 @@ def brief_of(suite: Suite, prompt_id: str) -> Brief:
         prompt=case.input,
         dimensions=tuple(d for d in suite.instrument.dimensions if d.id in case.rubric.dimensions),
         scale=suite.instrument.scale,
-        language=suite.language,
         tests=case.rubric.tests,
         green_flags=tuple(case.rubric.green_flags),
         red_flags=tuple(case.rubric.red_flags),
@@ -72,7 +70,6 @@ def judge_prompt(brief: Brief, answer: str) -> str:
             "answer": marked("answer", answer),
             "lowest": str(min(brief.scale)),
             "highest": str(max(brief.scale)),
-            "language": brief.language,
             "form": _form(brief),
         },
     )
@@ -118,7 +115,6 @@ def prompt_sha256() -> str:
         prompt="prompt",
         dimensions=(InstrumentDimension(id="D1", name="name", weight=1.0, about="about"),),
         scale={1: "low", 2: "high"},
-        language="en",
         tests="tests",
         green_flags=("green",),
         red_flags=("red",),

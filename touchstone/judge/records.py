@@ -58,6 +58,14 @@ class Verdict(Record):
     seconds: float | None = None
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    spread: dict[str, list[int]] = {}
+    """Each sample's score per dimension in the order of asking, where the judge was asked several times."""
+    flag_votes: list[bool] = []
+    """Each sample's flag, likewise."""
+    asked_again: int = 0
+    """How often a reply could not be used and the judge was asked once more."""
+    detail: str | None = None
+    """Why, in one sentence, where the status is error."""
 
     @property
     def key(self) -> SampleKey:

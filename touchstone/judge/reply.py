@@ -36,6 +36,7 @@ FaultCode = Literal[
     "not_whole",
     "out_of_scale",
     "quoted",
+    "judge_error",
 ]
 
 KEYS = ("rationale", "scores", "red_flag")
