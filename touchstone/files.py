@@ -231,9 +231,10 @@ def _decoded(data: str | bytes, source: str) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
+        # One line of a JSONL file already carries its number in `source`.
+        place = f"{source}:{data.count(10, 0, error.start) + 1}" if b"\n" in data else source
         raise BadInputError(
-            f"{source}:{line}: not UTF-8 (byte 0x{data[error.start]:02x})", "Save the file as UTF-8."
+            f"{place}: not UTF-8 (byte 0x{data[error.start]:02x})", "Save the file as UTF-8."
         ) from None
 
 
