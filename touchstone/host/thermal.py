@@ -23,6 +23,7 @@ SUDO_REMEDY = (
 # Unbuffered (-b 0). The count ends a command that nobody reads any more even where sudo, as a process of
 # root's out of reach of our signals, keeps it alive; while it is read, it is started anew.
 _COMMAND = ("sudo", "-n", "powermetrics", "--samplers", "thermal", "-i", "1000", "-n", "600", "-b", "0")
+_END_S = 2.0  # two writes of the command: one for sudo to notice that nobody reads, one for powermetrics
 _COMPLAINT_BYTES = 4096
 
 
@@ -82,7 +83,7 @@ class ThermalStream:
         with contextlib.suppress(OSError):
             process.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(timeout=1)
+            process.wait(timeout=_END_S)
 
     def __enter__(self) -> ThermalStream:
         return self

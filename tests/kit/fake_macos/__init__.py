@@ -58,6 +58,15 @@ class FakeMac:
         """Set the thermal level, as powermetrics spells it."""
         self._set("thermal", level)
 
+    def lose_heat(self) -> None:
+        """Let powermetrics end, as after a failure, and never start again."""
+        self.remove("powermetrics")
+        (self._state / "thermal").unlink()
+
+    def limit_samples(self, count: int) -> None:
+        """Let powermetrics end after so many samples, whatever it is asked for."""
+        self._set("samples", str(count))
+
     def press(self, level: int) -> None:
         """Set the kernel's memory pressure level."""
         self._set("sysctl", f"kern.memorystatus_vm_pressure_level: {level}\n")
