@@ -22,7 +22,7 @@ from tests.kit.golden import golden
 from touchstone.errors import BadInputError
 from touchstone.files import json_line, json_pretty, parse_json
 from touchstone.judge.records import JudgeIdentity, Verdict
-from touchstone.pack.checks import Contains, Latency
+from touchstone.pack.checks import Check, Contains, Latency, Levenshtein
 from touchstone.pack.digest import hashes_of
 from touchstone.pack.schema import KoRule
 from touchstone.pack.suite import Suite
@@ -108,9 +108,18 @@ def test_one_verdict_line_is_the_golden_file() -> None:
 def test_the_document_in_memory_is_the_one_on_disk() -> None:
     document = full()
     assert loaded(document) == document
-    thirds = result(judged_suite(["A"], dimensions={"Q1": 1, "Q2": 1, "Q3": 1}), {"A": [5, 4, 4]})
-    assert loaded(thirds) == thirds
-    assert thirds.rows[0].pct == 86.666667
+
+
+def test_fractions_in_memory_are_those_on_disk() -> None:
+    third = {"ttft_s": 1 / 3, "decode_tps": 100 / 7, "e2e_s": 2 / 3}
+    checks: dict[str, list[Check]] = {"B": [Levenshtein(type="levenshtein", value="x")]}
+    suite = judged_suite(["A", "B"], dimensions={"Q1": 1, "Q2": 1, "Q3": 1}, checks=checks)
+    table = {"A": [5, 4, 4], "B": Outcome([4, 4, 5], checks=8 / 9, response=third)}
+    document = result(suite, table)
+    assert loaded(document) == document
+    assert document.rows[0].pct == 86.666667
+    assert document.rows[1].repeats[0].checks["levenshtein"].score == 0.888889
+    assert document.cells[0].perf.decode_med == 14.285714
 
 
 def test_same_lines_same_document_in_whatever_order_they_come() -> None:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import statistics
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.kit.builders import Outcome, judged_suite, response, result
 from touchstone.result.schema import CellPerf
-from touchstone.result.timing import CellMemory, cell_perf, median, percentile
+from touchstone.result.timing import CellMemory, cell_perf
 from touchstone.run.records import EvalResponse, SampleKey
 
 
@@ -26,30 +23,6 @@ def answers(*fields: dict[str, Any]) -> list[EvalResponse]:
 
 def perf(*fields: dict[str, Any], concurrency: int = 1, **others: Any) -> CellPerf:
     return cell_perf(answers(*fields), concurrency=concurrency, **others)
-
-
-@pytest.mark.parametrize(
-    ("values", "share", "expected"),
-    [
-        ([], 0.5, None),
-        ([7.0], 0.95, 7.0),
-        ([1, 2, 3, 4], 0.5, 2.5),
-        ([1, 2, 3, 4], 0.95, 3.85),
-        ([4, 1, 3, 2], 0.25, 1.75),
-        ([1, 2, 3, 4, 5], 0.0, 1),
-        ([1, 2, 3, 4, 5], 1.0, 5),
-    ],
-)
-def test_percentiles_interpolate_as_type_7(values: list[float], share: float, expected: float | None) -> None:
-    assert percentile(values, share) == pytest.approx(expected)
-
-
-@given(st.lists(st.floats(min_value=-1e6, max_value=1e6), min_size=2, max_size=30))
-def test_percentiles_agree_with_the_standard_library(values: list[float]) -> None:
-    expected = statistics.quantiles(values, n=20, method="inclusive")
-    found = [percentile(values, step / 20) for step in range(1, 20)]
-    assert found == pytest.approx(expected, abs=1e-6)
-    assert median(values) == pytest.approx(statistics.median(values))
 
 
 def test_medians_of_an_undisturbed_cell() -> None:

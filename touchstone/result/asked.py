@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -37,24 +37,24 @@ class Asked:
     """The class expected."""
 
 
-def asked_of(suite: Suite, prompt: str) -> Asked:
-    """What the suite asks of a prompt. A check without a line in the rules has the one of its type."""
-    rubric, rules, weights = suite.cases[prompt].rubric, suite.rules, suite.weights
-    return Asked(
-        scale_max=suite.scale_max,
-        weights={dimension: weights[dimension] for dimension in rubric.dimensions},
-        lines={
-            dimension: line
-            for dimension in rubric.dimensions
-            if (line := rules.dimensions[dimension].threshold) is not None
-        },
-        checks={
-            check["id"]: _check_line(check, rules.checks.get(f"{prompt}/{check['id']}"))
-            for check in rubric.checks
-            if _TYPES[check["type"]].counts
-        },
-        label=rubric.label,
-    )
+def asked_of(suite: Suite, prompts: Iterable[str]) -> dict[str, Asked]:
+    """What the suite asks of some prompts. A check without a line in the rules has that of its type."""
+    weights, scale_max, rules = suite.weights, suite.scale_max, suite.rules
+    lines = {id_: line.threshold for id_, line in rules.dimensions.items() if line.threshold is not None}
+    return {
+        prompt: Asked(
+            scale_max=scale_max,
+            weights={dimension: weights[dimension] for dimension in rubric.dimensions},
+            lines={dimension: lines[dimension] for dimension in rubric.dimensions if dimension in lines},
+            checks={
+                check["id"]: _check_line(check, rules.checks.get(f"{prompt}/{check['id']}"))
+                for check in rubric.checks
+                if _TYPES[check["type"]].counts
+            },
+            label=rubric.label,
+        )
+        for prompt, rubric in ((prompt, suite.cases[prompt].rubric) for prompt in prompts)
+    }
 
 
 def listed_only(rubric: Rubric) -> set[str]:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from touchstone.errors import BadInputError
-from touchstone.files import canonical
 from touchstone.judge.records import JudgeIdentity, Verdict
 from touchstone.pack.digest import hashes_of
 from touchstone.pack.suite import Suite
 from touchstone.result.labels import label_report
+from touchstone.result.numbers import kept
 from touchstone.result.rows import CellKey, current_verdict, rows_by_cell, rows_of
 from touchstone.result.schema import (
     CaseHashes,
@@ -54,7 +54,7 @@ def build_result_doc(
     identity = _judge_of(lines.verdicts.values())
     suite = _measured_suite(manifest.suite, judge, identity)
     rows = score_rows(rows_of(manifest, lines.responses, lines.verdicts), suite)
-    document = ResultDoc(
+    return ResultDoc(
         run=RunInfo(
             **_run_fields(lines),
             judged=judged if lines.verdicts else None,
@@ -72,8 +72,6 @@ def build_result_doc(
         variants=suite.variants,
         cases={prompt: _case_hashes(suite, prompt) for prompt, _ in manifest.plan},
     )
-    # The document in memory is the document on disk: its numbers have the precision we keep.
-    return ResultDoc.model_validate(canonical(document.to_json()))
 
 
 @dataclass(frozen=True)
@@ -215,11 +213,11 @@ def _usage(responses: Sequence[EvalResponse], verdicts: Sequence[Verdict]) -> Us
         calls=sum(response.attempts for response in responses),
         prompt_tokens=_total([answer.prompt_tokens for answer in answers]),
         completion_tokens=_total([answer.completion_tokens for answer in answers]),
-        judge_calls=len(asked),
+        judge_calls=sum(max(1, len(verdict.flag_votes)) + verdict.asked_again for verdict in asked),
         judge_tokens=_total(
             [count for verdict in asked for count in (verdict.prompt_tokens, verdict.completion_tokens)]
         ),
-        judge_s=math.fsum(verdict.seconds for verdict in asked if verdict.seconds is not None),
+        judge_s=kept(math.fsum(verdict.seconds for verdict in asked if verdict.seconds is not None)),
     )
 
 

@@ -5,22 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from touchstone.files import JSON_DECIMALS
+from touchstone.result.numbers import mean
 from touchstone.result.schema import Row
-
-
-def mean(values: Sequence[float]) -> float:
-    """The mean, to the precision our files keep, so a number in memory is the number on disk."""
-    return round(math.fsum(values) / len(values), JSON_DECIMALS)
-
-
-def row_dim_means(row: Row) -> dict[str, float]:
-    """Mean score of a row in each dimension it was scored in, over its repeats."""
-    scores: dict[str, list[float]] = {}
-    for repeat in row.repeats:
-        for dimension, score in repeat.scores.items():
-            scores.setdefault(dimension, []).append(score)
-    return {dimension: mean(values) for dimension, values in scores.items()}
 
 
 def dim_means(rows: Sequence[Row]) -> dict[str, float]:
@@ -28,7 +14,7 @@ def dim_means(rows: Sequence[Row]) -> dict[str, float]:
     found: dict[str, list[float]] = {}
     for row in rows:
         if row.pct is not None:
-            for dimension, value in row_dim_means(row).items():
+            for dimension, value in _row_means(row).items():
                 found.setdefault(dimension, []).append(value)
     return {dimension: mean(values) for dimension, values in found.items()}
 
@@ -36,3 +22,12 @@ def dim_means(rows: Sequence[Row]) -> dict[str, float]:
 def dim_scores(means: Mapping[str, float]) -> dict[str, int]:
     """The means as whole scale points, rounded half up."""
     return {dimension: math.floor(value + 0.5) for dimension, value in means.items()}
+
+
+def _row_means(row: Row) -> dict[str, float]:
+    """Mean score of a row in each dimension it was scored in, over its repeats."""
+    scores: dict[str, list[float]] = {}
+    for repeat in row.repeats:
+        for dimension, score in repeat.scores.items():
+            scores.setdefault(dimension, []).append(score)
+    return {dimension: mean(values) for dimension, values in scores.items()}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from touchstone.files import JSON_DECIMALS
 from touchstone.pack.suite import Suite
+from touchstone.result.numbers import kept
 from touchstone.result.schema import LabelReport, Ratio, Row
 
 
@@ -32,7 +32,7 @@ def label_report(rows: Sequence[Row], suite: Suite) -> LabelReport | None:
 
 def ratio(hits: int, of: int) -> Ratio:
     """The share with its counts; null of nothing."""
-    return Ratio(value=round(hits / of, JSON_DECIMALS) if of else None, hits=hits, of=of)
+    return Ratio(value=kept(hits / of) if of else None, hits=hits, of=of)
 
 
 def _pairs(rows: Sequence[Row], suite: Suite) -> list[tuple[str | None, str]]:

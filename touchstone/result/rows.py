@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from touchstone.files import sha256_of
 from touchstone.judge.records import Verdict
 from touchstone.result.asked import listed_only
+from touchstone.result.numbers import kept
 from touchstone.result.schema import CheckScore, Repeat, Row
 from touchstone.run import plan
 from touchstone.run.records import EvalResponse, Manifest, SampleKey
@@ -96,4 +97,7 @@ def _repeat(
 def _check_scores(verdict: Verdict | None) -> dict[str, CheckScore]:
     if verdict is None:
         return {}
-    return {check.id: CheckScore(status=check.status, score=check.score) for check in verdict.checks}
+    return {
+        check.id: CheckScore(status=check.status, score=None if check.score is None else kept(check.score))
+        for check in verdict.checks
+    }

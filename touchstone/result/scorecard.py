@@ -9,10 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
+from touchstone.judge.records import CheckStatus
 from touchstone.pack.checks import LABEL_CHECK
 from touchstone.pack.suite import Suite
 from touchstone.result.asked import Asked, CheckLine, asked_of
-from touchstone.result.dimensions import dim_means, dim_scores, mean, row_dim_means
+from touchstone.result.dimensions import dim_means, dim_scores
+from touchstone.result.numbers import mean
 from touchstone.result.rows import repeats_of
 from touchstone.result.safety import passes_ko, red_flags
 from touchstone.result.schema import (
@@ -36,7 +38,7 @@ def score_rows(rows: Iterable[Row], suite: Suite) -> list[Row]:
     Only scores, labels and verdicts are read; whatever the rows said before of those four is replaced.
     A row of a prompt the suite does not know stays as it is.
     """
-    asked = {prompt: asked_of(suite, prompt) for prompt in suite.cases}
+    asked = asked_of(suite, suite.cases)
     return [_scored_row(row, asked[row.prompt]) if row.prompt in asked else row for row in rows]
 
 
@@ -47,7 +49,7 @@ def row_pct(row: Row, suite: Suite) -> float | None:
     Without: the weighted share of the check scores, the class counting as a check of weight 1. Either
     way the mean over the repeats.
     """
-    return _pct(row.repeats, asked_of(suite, row.prompt))
+    return _pct(row.repeats, asked_of(suite, [row.prompt])[row.prompt])
 
 
 def cell_quality(rows: Sequence[Row], suite: Suite) -> ModelReport:
@@ -100,30 +102,28 @@ def cell_counts(rows: Sequence[Row]) -> Counts:
 def _scored_row(row: Row, asked: Asked) -> Row:
     repeats = [_with_check_status(repeat, asked) for repeat in row.repeats]
     pct = _pct(repeats, asked)
-    below_line = pct is not None and _is_below_line(row, repeats, asked)
-    return row.model_copy(
-        update={
-            "repeats": repeats,
-            "pct": pct,
-            "below_line": below_line,
-            "state": _state(repeats, pct, below_line),
-        }
-    )
+    below_line = pct is not None and _is_below_line(repeats, asked)
+    read = {
+        "repeats": repeats,
+        "pct": pct,
+        "below_line": below_line,
+        "state": _state(repeats, pct, below_line),
+    }
+    return row.model_copy(update=read)
 
 
 def _with_check_status(repeat: Repeat, asked: Asked) -> Repeat:
     checks = {id_: _under_line(check, asked.checks.get(id_)) for id_, check in repeat.checks.items()}
     if asked.label is not None and repeat.verdict in ("judged", "error"):
         checks[LABEL_CHECK] = _label_check(repeat.label, asked.label)
-    return repeat.model_copy(update={"checks": checks})
+    return repeat if checks == repeat.checks else repeat.model_copy(update={"checks": checks})
 
 
 def _under_line(check: CheckScore, line: CheckLine | None) -> CheckScore:
-    if check.score is None:
-        return CheckScore(status="error", score=None)
-    if line is None:
+    if check.score is None or line is None:
         return check
-    return CheckScore(status="pass" if check.score >= line.threshold else "fail", score=check.score)
+    status: CheckStatus = "pass" if check.score >= line.threshold else "fail"
+    return check if check.status == status else CheckScore(status=status, score=check.score)
 
 
 def _label_check(label: str | None, expected: str) -> CheckScore:
@@ -163,10 +163,10 @@ def _check_scores(repeat: Repeat, asked: Asked) -> list[tuple[float, float]] | N
     return scores if len(scores) == len(found) else None
 
 
-def _is_below_line(row: Row, repeats: Sequence[Repeat], asked: Asked) -> bool:
-    means = row_dim_means(row)
-    if any(means[dimension] < line for dimension, line in asked.lines.items()):
-        return True
+def _is_below_line(repeats: Sequence[Repeat], asked: Asked) -> bool:
+    for dimension, line in asked.lines.items():
+        if mean([repeat.scores[dimension] for repeat in repeats]) < line:
+            return True
     return any(repeat.checks[id_].status == "fail" for repeat in repeats for id_ in asked.checks)
 
 

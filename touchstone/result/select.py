@@ -13,7 +13,7 @@ from touchstone.errors import RefusedError
 from touchstone.files import json_line
 from touchstone.pack.checks import LABEL_CHECK
 from touchstone.records import Record
-from touchstone.result.dimensions import mean
+from touchstone.result.numbers import mean
 from touchstone.result.schema import ResultDoc, Row
 
 RUNS_MIN = 3

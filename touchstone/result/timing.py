@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from touchstone.result.numbers import kept, median, percentile
 from touchstone.result.rows import repeats_of
 from touchstone.result.schema import CellPerf, Row
 from touchstone.run.records import EvalResponse, SampleKey
@@ -16,26 +17,10 @@ CACHED_SHARE_MAX = 0.1
 
 @dataclass(frozen=True)
 class CellMemory:
-    """What the host's sampler saw of a cell, in GB; null where it saw nothing."""
+    """What the host's sampler saw of a cell, in GB of 2**30 bytes; null where it saw nothing."""
 
     peak_ram_gb: float | None = None
     model_delta_gb: float | None = None
-
-
-def percentile(values: Sequence[float], share: float) -> float | None:
-    """The value below which `share` (0…1) of the values lie: linear interpolation, type 7. Null of none."""
-    if not values:
-        return None
-    ordered = sorted(values)
-    place = (len(ordered) - 1) * share
-    below = math.floor(place)
-    above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
-
-
-def median(values: Sequence[float]) -> float | None:
-    """The median; null of none."""
-    return percentile(values, 0.5)
 
 
 def cell_perf(
@@ -55,8 +40,8 @@ def cell_perf(
     timed = [answer for answer in good if not answer.is_cold_start and answer.key not in left_out]
     memory = memory or CellMemory()
     perf = CellPerf(
-        model_delta_gb=memory.model_delta_gb,
-        peak_ram_gb=memory.peak_ram_gb,
+        model_delta_gb=None if memory.model_delta_gb is None else kept(memory.model_delta_gb),
+        peak_ram_gb=None if memory.peak_ram_gb is None else kept(memory.peak_ram_gb),
         left_out=len(good) - len(timed),
     )
     return perf if concurrency > 1 else perf.model_copy(update=_times(timed))
@@ -99,4 +84,4 @@ def _throughput(timed: Sequence[EvalResponse]) -> float | None:
     tokens = [answer.completion_tokens for answer in timed if answer.completion_tokens is not None]
     seconds = math.fsum(answer.e2e_s for answer in timed if answer.e2e_s is not None)
     counted = len(tokens) == len(timed) and all(answer.e2e_s is not None for answer in timed)
-    return sum(tokens) / seconds if counted and seconds > 0 else None
+    return kept(sum(tokens) / seconds) if counted and seconds > 0 else None
