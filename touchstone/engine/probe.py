@@ -27,6 +27,8 @@ from touchstone.engine.vllm import Vllm
 from touchstone.engine.wire import LimitReached, Watch, Wire
 from touchstone.errors import TouchstoneError
 
+__all__ = ["ATTEMPT_S", "ENGINES", "BuildMetadata", "probe_build_metadata"]
+
 ATTEMPT_S = 3.0
 _MOST_SILENCES = 2
 _LONGEST_ANSWER = 4 * 1024 * 1024
