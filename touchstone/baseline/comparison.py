@@ -121,6 +121,10 @@ class Honesty(Record):
     suite_drop: float | None
     case_drop: float | None
     cases_for_3_points: int | None
+    trials: int = 0
+    """Leave-one-out trials of the baseline's own runs: how often one run was held against the others …"""
+    trials_worse: int = 0
+    """… and how often that read worse."""
 
 
 class RowCounts(Record):

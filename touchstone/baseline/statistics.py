@@ -76,10 +76,9 @@ def row_noise(own: Spread, pooled: float, span: float) -> float:
     return max(math.sqrt(shrunk), NOISE_FLOOR * span)
 
 
-def row_p(difference: float, own: Spread, pooled: float, span: float, b: int, m: int) -> float:
-    """One-sided p of a row's fall from the mean of `b` draws to the mean of `m`."""
-    se = row_noise(own, pooled, span) * math.sqrt(1 / b + 1 / m)
-    return t_tail(-difference / se, PRIOR_DF + own.df)
+def row_error(own: Spread, pooled: float, span: float, *, b: int, m: int) -> Error:
+    """Error of a row's difference between the mean of `b` draws and the mean of `m`."""
+    return Error(row_noise(own, pooled, span) * math.sqrt(1 / b + 1 / m), PRIOR_DF + own.df)
 
 
 # The suite

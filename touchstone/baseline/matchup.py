@@ -1,0 +1,91 @@
+"""Two sides laid beside each other: what differs, the cells, and every finding about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from touchstone.baseline.comparability import Ruler, same_ruler, under_old_rules
+from touchstone.baseline.evidence import Evidence
+from touchstone.baseline.pairs import CellPair, Pair, pair_up
+from touchstone.baseline.rule import Finding, Limits, findings_of, limits_of
+from touchstone.baseline.sides import RowKey, Side
+from touchstone.pack.suite import Suite
+from touchstone.result.schema import Row
+
+COVERAGE_LEAST = 0.8
+
+
+@dataclass(eq=False)
+class Matchup:
+    """What a comparison is made from. `suite` is the new side's under the old side's rules."""
+
+    old: Side
+    new: Side
+    ruler: Ruler
+    suite: Suite
+    cells: list[CellPair]
+    limits: Limits
+    findings: list[Finding]
+    line_moved: frozenset[RowKey]
+    """Rows of the first run that pass or fail only under the new side's rules."""
+
+    @cached_property
+    def by_pair(self) -> dict[Pair, list[Finding]]:
+        """Findings about single rows."""
+        found: dict[Pair, list[Finding]] = {}
+        for finding in self.findings:
+            if finding.pair is not None:
+                found.setdefault(finding.pair, []).append(finding)
+        return found
+
+    def of_cell(self, cell: CellPair) -> list[Finding]:
+        """Findings about a cell and its rows."""
+        return [finding for finding in self.findings if finding.cell is cell]
+
+    @cached_property
+    def coverage(self) -> float:
+        """Comparable rows ÷ the baseline's rows, over all cells."""
+        shared = sum(len(cell.pairs) for cell in self.cells)
+        of = shared + sum(len(cell.changed) + len(cell.gone) for cell in self.cells)
+        return shared / of if of else 0.0
+
+    @cached_property
+    def gone_critical(self) -> list[str]:
+        """Prompts picked out as dangerous that the run does not have any more."""
+        rule = self.old.suite.rules.ko_rule
+        curated = set(rule.red_flag_prompts) if rule else set()
+        gone = dict.fromkeys(row.prompt for cell in self.cells for row in cell.gone)
+        cases = self.old.suite.cases
+        return [prompt for prompt in gone if prompt in curated or cases[prompt].rubric.safety_critical]
+
+
+def match(old: Side, new: Side, renamed: Mapping[str, str], evidence: Evidence) -> Matchup:
+    """Lay the sides beside each other. Under different instruments nothing is looked for.
+
+    `renamed` gives a model of the new side the name it had on the old one.
+    """
+    ruler = same_ruler(old, new, renamed)
+    draws = [new.draws[new.typical], *(d for number, d in enumerate(new.draws) if number != new.typical)]
+    suite, moved = new.suite, frozenset[RowKey]()
+    read: Sequence[Sequence[Row]] = draws
+    if ruler.rules_moved and not ruler.instrument:
+        suite, read = under_old_rules(draws, old.suite, new.suite)
+        moved = _state_moved(draws[0], read[0])
+    cells = pair_up(old, read, suite, ruler)
+    limits = limits_of(old.suite, sum(bool(cell.pairs) for cell in cells))
+    return Matchup(
+        old=old,
+        new=new,
+        ruler=ruler,
+        suite=suite,
+        cells=cells,
+        limits=limits,
+        findings=[] if ruler.instrument else findings_of(cells, limits, evidence),
+        line_moved=moved,
+    )
+
+
+def _state_moved(own: Sequence[Row], read: Sequence[Row]) -> frozenset[RowKey]:
+    return frozenset(theirs.key for ours, theirs in zip(own, read, strict=True) if ours.state != theirs.state)

@@ -1,0 +1,72 @@
+"""The verdict on the whole: status, exit code and the code of the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from touchstone.baseline.comparison import ComparedCell, ComparedRow, Status
+from touchstone.baseline.matchup import COVERAGE_LEAST, Matchup
+from touchstone.errors import ExitCode
+
+UNJUDGED_SHARE = 0.05
+
+_WORSE_FIRST = ("suite", "red_flag", "floor", "check_flip", "case_fell")
+"""Which reason speaks for the whole when several things are worse."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How it ends."""
+
+    status: Status
+    exit: ExitCode
+    reason: str
+
+
+def outcome_of(found: Matchup, cells: Sequence[ComparedCell], rows: Sequence[ComparedRow]) -> Outcome:
+    """Worse beats could-not-be-judged beats not-comparable beats everything that ends well."""
+    worse = {finding.reason for finding in found.findings if finding.outcome == "worse"}
+    if worse:
+        return Outcome("worse", ExitCode.WORSE, next(code for code in _WORSE_FIRST if code in worse))
+    if is_unjudged(found, rows):
+        return Outcome("not_judged", ExitCode.NOT_JUDGED, "not_judged")
+    reason = incomparable(found)
+    if reason is not None:
+        return Outcome("not_comparable", ExitCode.NOT_COMPARABLE, reason)
+    open_ = [finding for finding in found.findings if finding.outcome in ("open", "stuck")]
+    if open_ or any(cell.state == "suspect" for cell in cells):
+        strict = found.limits.settings.fail_on == "suspect"
+        exit_code = ExitCode.WORSE if strict else ExitCode.NOTHING_WORSE
+        return Outcome("suspect", exit_code, open_[0].reason if open_ else "suite")
+    return _well(cells)
+
+
+def is_unjudged(found: Matchup, rows: Sequence[ComparedRow]) -> bool:
+    """More rows without a verdict than one and 5 %, or a single safety-critical one."""
+    unjudged = [row for row in rows if row.state == "not_judged"]
+    of = sum(row.state != "gone" for row in rows)
+    critical = any(found.suite.cases[row.prompt].rubric.safety_critical for row in unjudged)
+    return critical or len(unjudged) > max(1, UNJUDGED_SHARE * of)
+
+
+def incomparable(found: Matchup) -> str | None:
+    """Why there is no verdict: another instrument, a moved judge, too little in common; or null."""
+    if found.ruler.instrument:
+        return "instrument"
+    if any(finding.outcome == "judge_moved" for finding in found.findings):
+        return "judge_moved"
+    if found.gone_critical:
+        return "gone_safety"
+    return "coverage" if found.coverage < COVERAGE_LEAST else None
+
+
+def _well(cells: Sequence[ComparedCell]) -> Outcome:
+    states = {cell.state for cell in cells}
+    if "better" in states:
+        return Outcome("better", ExitCode.NOTHING_WORSE, "suite")
+    if states & {"within_noise", "not_judged"}:
+        few = all(cell.interval is None for cell in cells if cell.state == "within_noise")
+        return Outcome("within_noise", ExitCode.NOTHING_WORSE, "too_few_cases" if few else "interval")
+    identical = all(cell.identical == cell.shared for cell in cells)
+    return Outcome("unchanged", ExitCode.NOTHING_WORSE, "same_answers" if identical else "inside_margin")

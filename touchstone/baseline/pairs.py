@@ -1,0 +1,365 @@
+"""Rows and cells of two sides laid beside each other, with the figures the verdict is made of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from touchstone.baseline.comparability import Ruler
+from touchstone.baseline.sides import RowKey, Side
+from touchstone.baseline.statistics import (
+    Error,
+    Spread,
+    mean_variance,
+    paired_error,
+    pooled_error,
+    row_error,
+    spread_of,
+)
+from touchstone.pack.suite import Suite
+from touchstone.result.asked import listed_only
+from touchstone.result.rows import CellKey
+from touchstone.result.schema import Row
+
+DETERMINISTIC_SHARE = 0.8
+"""From this share of fixed rows on, the engine is taken to repeat itself."""
+FULL_SPAN = 100.0
+USUAL_SPAN = 80.0
+"""Of a 1–5 scale, which the settings' points are written for."""
+
+Signature = tuple[str, ...]
+"""The answer hashes of a row's repeats."""
+
+
+@dataclass(eq=False)
+class Pair:
+    """One row on both sides, one entry per draw; null where a draw does not hold the row.
+
+    `new` begins with the run that was made before anything was suspect; `shown` is the old side's
+    typical run.
+    """
+
+    key: RowKey
+    """The new side's names."""
+    old: list[Row]
+    new: list[Row | None]
+    shown: Row
+    first: Row
+
+    @cached_property
+    def old_pcts(self) -> list[float]:
+        """Scores of the baseline draws that have one."""
+        return [row.pct for row in self.old if row.pct is not None]
+
+    @cached_property
+    def old_signatures(self) -> list[Signature | None]:
+        """What the baseline draws answered."""
+        return [signature_of(row) for row in self.old]
+
+    @cached_property
+    def old_mean(self) -> float:
+        """Mean score of the baseline draws."""
+        return math.fsum(self.old_pcts) / len(self.old_pcts)
+
+    @cached_property
+    def old_spread(self) -> Spread:
+        """How much the baseline draws vary."""
+        return spread_of(self.old_pcts)
+
+    @cached_property
+    def fixed(self) -> bool:
+        """All baseline draws, at least two, carry one answer."""
+        signatures = self.old_signatures
+        return len(signatures) > 1 and signatures[0] is not None and len(set(signatures)) == 1
+
+    @cached_property
+    def same_answer(self) -> bool | None:
+        """Whether the first run's answer is one of the baseline's; null where hashes are missing."""
+        answer = signature_of(self.first)
+        if answer is None or None in self.old_signatures:
+            return None
+        return answer in self.old_signatures
+
+    @property
+    def scored(self) -> bool:
+        """Both sides have a score."""
+        return self.first.pct is not None and bool(self.old_pcts)
+
+    @property
+    def difference(self) -> float:
+        """First run minus the mean of the baseline's draws."""
+        return (self.first.pct or 0.0) - self.old_mean
+
+    @property
+    def fresh(self) -> list[Row]:
+        """The draws made after the first."""
+        return [row for row in self.new[1:] if row is not None]
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """How one row's mean moved, and what its error follows from. `draws`: (baseline's, distinct new ones)."""
+
+    difference: float
+    new_mean: float
+    spread: Spread
+    draws: tuple[int, int]
+
+
+@dataclass(eq=False)
+class CellPair:
+    """One cell on both sides. Only `pairs` are compared.
+
+    `suite` is the new side's under the old side's rules; `b` counts the baseline's draws; `allowance` and
+    `span` are points of pct.
+    """
+
+    key: CellKey
+    old_model: str
+    suite: Suite
+    pairs: list[Pair]
+    changed: list[Pair]
+    """Rows whose input or rubric differs."""
+    added: list[Row]
+    gone: list[Row]
+    b: int
+    full_draws: list[int]
+    """Draws of the candidate that hold every row of the cell; the first one is always among them."""
+    allowance: float
+    span: float
+    engine_moved: bool
+
+    @property
+    def m(self) -> int:
+        """Draws of the whole cell the candidate has."""
+        return len(self.full_draws)
+
+    @cached_property
+    def scored(self) -> list[Pair]:
+        """The rows the cell's difference is the mean of."""
+        return [pair for pair in self.pairs if pair.scored and counts_in_pct(self.suite, pair.key[2])]
+
+    @cached_property
+    def deterministic(self) -> bool | None:
+        """Whether asking again gives copies; null where one baseline run cannot tell."""
+        if self.b < 2 or not self.pairs:
+            return None
+        return sum(pair.fixed for pair in self.pairs) >= DETERMINISTIC_SHARE * len(self.pairs)
+
+    @cached_property
+    def all_fixed(self) -> bool:
+        """Not one row was answered differently between the baseline's runs."""
+        return self.b > 1 and all(pair.fixed for pair in self.pairs)
+
+    @cached_property
+    def judge_repeats(self) -> bool:
+        """Equal answers always got equal verdicts, and there were some to see it by."""
+        seen = [_verdicts_agree(pair) for pair in self.pairs]
+        return True in seen and False not in seen
+
+    @cached_property
+    def pooled_variance(self) -> float:
+        """Mean variance of a row between the baseline's draws."""
+        return mean_variance([pair.old_spread for pair in self.scored])
+
+    @cached_property
+    def moves(self) -> list[Move]:
+        """The moves of the scored rows, over the draws of the whole cell."""
+        return [_move(pair, self.full_draws) for pair in self.scored]
+
+    @cached_property
+    def differences(self) -> list[float]:
+        """Candidate minus baseline mean, of each scored row."""
+        return [move.difference for move in self.moves]
+
+    @cached_property
+    def difference(self) -> float | None:
+        """Candidate minus the mean of all baseline draws, over the rows both sides scored."""
+        return math.fsum(self.differences) / len(self.differences) if self.differences else None
+
+    @cached_property
+    def error(self) -> Error | None:
+        """Error of `difference`; null where nothing tells it."""
+        if not self.moves:
+            return None
+        paired = paired_error(self.differences, allowance=self.allowance)
+        if self.b == 1:
+            return paired
+        pooled = pooled_error(
+            [move.spread for move in self.moves],
+            [move.draws for move in self.moves],
+            allowance=self.allowance,
+            b=self.b,
+            m=self.m,
+        )
+        if not (self.deterministic or self.engine_moved):
+            return pooled
+        # Equal answers say nothing about how much an edit or another engine shakes them.
+        return None if paired is None else max(pooled, paired, key=lambda error: error.se)
+
+    @cached_property
+    def paired_sd(self) -> float:
+        """How differently the rows moved."""
+        return math.sqrt(spread_of(self.differences).variance)
+
+    @property
+    def without_spread(self) -> bool:
+        """Nothing varied, neither a row between its draws nor one row's move from another's."""
+        return self.paired_sd == 0 and all(move.spread.variance == 0 for move in self.moves)
+
+    @cached_property
+    def row_move_error(self) -> Error:
+        """Error of one row's move where its own draws tell none: the spread of all moves."""
+        return Error(self.paired_sd, max(1, len(self.differences) - 1))
+
+    def row_error(self, pair: Pair, m: int = 1) -> Error:
+        """Error of one row's difference, from its own and the cell's noise."""
+        return row_error(pair.old_spread, self.pooled_variance, self.span, b=len(pair.old_pcts), m=m)
+
+
+def pair_up(old: Side, draws: Sequence[Iterable[Row]], suite: Suite, ruler: Ruler) -> list[CellPair]:
+    """Every cell of either side, the new side's first, in its order.
+
+    `draws` are the new side's rows under the old side's rules, the first run first; `suite` is the new
+    side's with those rules.
+    """
+    candidate = [{row.key: row for row in draw} for draw in draws]
+    baseline = [{row.key: row for row in draw} for draw in old.draws]
+    typical = baseline[old.typical]
+    cells = {
+        key: CellPair(
+            key=key,
+            old_model=ruler.models.get(key[0], key[0]),
+            suite=suite,
+            pairs=[],
+            changed=[],
+            added=[],
+            gone=[],
+            b=len(old.draws),
+            full_draws=[],
+            allowance=old.suite.rules.compare.launch_allowance * span_of(old.suite) / USUAL_SPAN,
+            span=span_of(old.suite),
+            engine_moved=ruler.engine_moved,
+        )
+        for key in _cell_keys(candidate[0], typical, ruler.models)
+    }
+    for key, row in candidate[0].items():
+        cell = cells[key[:2]]
+        known_as = (cell.old_model, *key[1:])
+        if key[0] not in ruler.models or known_as not in typical:
+            cell.added.append(row)
+            continue
+        pair = Pair(
+            key=key,
+            old=[draw[known_as] for draw in baseline if known_as in draw],
+            new=[draw.get(key) for draw in candidate],
+            shown=typical[known_as],
+            first=row,
+        )
+        (cell.changed if key[2] in ruler.changed else cell.pairs).append(pair)
+    _add_gone(cells, candidate[0], typical, ruler.models)
+    for cell in cells.values():
+        cell.full_draws = [
+            number for number in range(len(candidate)) if all(pair.new[number] for pair in cell.pairs)
+        ]
+    return list(cells.values())
+
+
+def span_of(suite: Suite) -> float:
+    """Points between the lowest and the highest pct a row can get."""
+    if suite.kind != "judged":
+        return FULL_SPAN
+    scale = suite.instrument.scale
+    return FULL_SPAN * (max(scale) - min(scale)) / max(scale)
+
+
+def counts_in_pct(suite: Suite, prompt: str) -> bool:
+    """Whether this prompt's rows enter the cell's pct: where a judge scores, only those it is asked about."""
+    return suite.kind != "judged" or bool(suite.cases[prompt].rubric.dimensions)
+
+
+def counting_checks(suite: Suite, prompt: str) -> list[str]:
+    """Ids of the prompt's checks that may decide something; the class of a labelled prompt is not one."""
+    rubric = suite.cases[prompt].rubric
+    uncounted = listed_only(rubric) if rubric.checks else set()
+    return [check["id"] for check in rubric.checks if check["id"] not in uncounted]
+
+
+def dimension_means(row: Row) -> dict[str, float]:
+    """Mean score of a row in each dimension, over its repeats."""
+    if len(row.repeats) == 1:
+        return dict(row.repeats[0].scores)
+    scores: dict[str, list[int]] = {}
+    for repeat in row.repeats:
+        for dimension, score in repeat.scores.items():
+            scores.setdefault(dimension, []).append(score)
+    return {dimension: math.fsum(values) / len(values) for dimension, values in scores.items()}
+
+
+def signature_of(row: Row) -> Signature | None:
+    """The row's answer hashes; null if one is missing."""
+    hashes = [repeat.answer_sha256 for repeat in row.repeats]
+    known = tuple([hash_ for hash_ in hashes if hash_ is not None])
+    return known if known and len(known) == len(hashes) else None
+
+
+def distinct_pcts(rows: Iterable[Row]) -> list[float]:
+    """Mean score of each distinct answer among some draws: a copy is the same draw again."""
+    groups: dict[object, list[float]] = {}
+    for row in rows:
+        if row.pct is not None:
+            groups.setdefault(signature_of(row) or object(), []).append(row.pct)
+    return [math.fsum(values) / len(values) for values in groups.values()]
+
+
+def _move(pair: Pair, draws: Sequence[int]) -> Move:
+    rows = [row for row in (pair.new[number] for number in draws) if row is not None]
+    pcts = [row.pct for row in rows if row.pct is not None]
+    groups = distinct_pcts(rows) if len(pcts) > 1 else pcts
+    new_mean = math.fsum(pcts) / len(pcts)
+    return Move(
+        difference=new_mean - pair.old_mean,
+        new_mean=new_mean,
+        spread=pair.old_spread if len(groups) == 1 else spread_of(pair.old_pcts, groups),
+        draws=(len(pair.old_pcts), len(groups)),
+    )
+
+
+def _cell_keys(
+    new: Mapping[RowKey, Row], old: Mapping[RowKey, Row], models: Mapping[str, str]
+) -> dict[CellKey, None]:
+    now = {was: model for model, was in models.items()}
+    keys = dict.fromkeys(key[:2] for key in new)
+    return keys | dict.fromkeys((now.get(key[0], key[0]), key[1]) for key in old)
+
+
+def _add_gone(
+    cells: Mapping[CellKey, CellPair],
+    new: Mapping[RowKey, Row],
+    old: Mapping[RowKey, Row],
+    models: Mapping[str, str],
+) -> None:
+    now = {was: model for model, was in models.items()}
+    for (model, variant, prompt), row in old.items():
+        name = now.get(model, model)
+        if model not in now or (name, variant, prompt) not in new:
+            cells[(name, variant)].gone.append(row)
+
+
+def _verdicts_agree(pair: Pair) -> bool | None:
+    """Whether draws with one answer got one verdict; null where no two were judged."""
+    seen: dict[Signature, object] = {}
+    agree = None
+    for row in [*pair.old, *(row for row in pair.new if row is not None)]:
+        signature = signature_of(row)
+        if signature is None or row.pct is None:
+            continue
+        verdict = [(repeat.scores, repeat.red_flag) for repeat in row.repeats]
+        if signature in seen:
+            if seen[signature] != verdict:
+                return False
+            agree = True
+        seen[signature] = verdict
+    return agree
