@@ -103,7 +103,8 @@ def refusals(
         *_on_disk(standing),
         *(refusal for run in runs for refusal in _git_unknown(run)),
     ]
-    return found if reason else [*found, *_unexplained(runs, comparison, replaces)]
+    explained = reason is not None and reason.strip() != ""
+    return found if explained else [*found, *_unexplained(runs, comparison, replaces)]
 
 
 def _config(runs: Sequence[MeasuredRun], today: Today) -> Iterator[Refusal]:
