@@ -22,6 +22,7 @@ from touchstone.errors import BadInputError, NotJudgedError
 JSON_DEPTH_MAX = 64
 JSON_DECIMALS = 6
 
+_KEPT_AS_IS = frozenset({str, int, bool, type(None)})
 _LINE_SEPARATORS = str.maketrans({"\u2028": "\\u2028", "\u2029": "\\u2029"})
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _CONFLICT_MARKER = re.compile(r"^(<{7} |={7}$|>{7} )", re.MULTILINE)
@@ -35,6 +36,8 @@ def sha256_of(text: str | bytes) -> str:
 
 def canonical(value: Any) -> Any:
     """The value as we keep it: NaN and infinities null, 6 decimals, whole numbers as integers."""
+    if value.__class__ in _KEPT_AS_IS:
+        return value
     if isinstance(value, float):
         return _canonical_number(value)
     if isinstance(value, dict):
