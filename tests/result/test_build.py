@@ -145,6 +145,11 @@ def test_before_judging_quality_is_null_and_nobody_judged() -> None:
     assert document.cells[0].counts.answered == 4
 
 
+def test_a_day_of_judging_without_verdicts_is_none() -> None:
+    document = build_result_doc(manifest(house()), {}, {}, judged="2026-05-09T00:00:00Z")
+    assert document.run.judged is None
+
+
 def test_judging_keeps_evals_provenance_and_date() -> None:
     before = result(house(), TABLE, judged=None)
     after = result(house(), TABLE, judged="2026-05-09T00:00:00Z")

@@ -163,8 +163,19 @@ def test_one_repeat_without_a_score_makes_the_row_an_error(second: Outcome, reas
 
 
 def test_a_check_that_could_not_run_makes_the_row_an_error() -> None:
-    document = result(checks_suite(["A"]), {"A": Outcome(checks={"contains": None})})
+    checks = [Contains(type="contains", value="a"), Contains(type="contains", value="b")]
+    suite = checks_suite(["A"], checks={"A": checks})
+    document = result(suite, {"A": Outcome(checks={"contains": None, "contains-2": 1.0})})
     assert states(document) == {"A": "error"}
+    assert document.rows[0].pct is None
+
+
+def test_scores_beside_a_check_that_could_not_run_enter_nothing() -> None:
+    broken = Outcome([1, 1], verdict="error", reason="check_error")
+    document = result(judged_suite(["A", "B"]), {"A": [5, 5], "B": broken})
+    assert states(document) == {"A": "pass", "B": "error"}
+    assert quality_of(document).pct == 100.0
+    assert quality_of(document).dim_means == {"Q1": 5.0, "Q2": 5.0}
 
 
 def test_a_missing_score_is_never_guessed() -> None:

@@ -90,8 +90,8 @@ def ten_scores(mean: float) -> list[int]:
 
 def test_equal_runs_are_decided_by_age_then_id() -> None:
     suite, table = judged_suite(["A"]), {"A": [4, 4]}
-    chosen = select_typical(three(suite, table, table, table))
-    assert (chosen.rows, chosen.tally, chosen.run, chosen.decided_by) == ([], [0, 0, 0], "a", "age")
+    chosen = select_typical(three(suite, table, table, table, id=["z", "y", "x"]))
+    assert (chosen.rows, chosen.tally, chosen.run, chosen.decided_by) == ([], [0, 0, 0], "z", "age")
     same_second = three(suite, table, table, table, started=["2026-05-04T08:00:00Z"] * 3, id=["z", "y", "x"])
     assert select_typical(same_second).run == "x"
 
