@@ -18,6 +18,7 @@ import contextlib
 import itertools
 import json
 import socket
+import ssl
 import struct
 import threading
 import time
@@ -41,7 +42,7 @@ class Script:
 
     `delays` are seconds before each chunk (the last one repeats); `framing` is how HTTP marks the end.
     `ending`: `clean`; `cut` closes without HTTP's end mark; `reset` resets the connection; `hang` keeps
-    it open and silent until the server stops or the client leaves.
+    it open and silent until the server stops or the client leaves. Status 0 hangs up without a byte.
     """
 
     chunks: Sequence[bytes] = ()
@@ -154,7 +155,7 @@ class ChatServer:
     """Serves on 127.0.0.1 at a free port while the `with` block lasts.
 
     `models` are listed by `GET /v1/models`; `routes` adds or replaces other paths, keyed by path.
-    `service_s` is how long every chat request is worked on before its first byte.
+    `service_s` is how long every chat request is worked on before its first byte; `tls` serves https.
     """
 
     def __init__(
@@ -165,6 +166,7 @@ class ChatServer:
         routes: Mapping[str, Scripted] | None = None,
         service_s: float = 0.0,
         port: int = 0,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         self.script: Scripted = answer("ok") if script is None else script
         self.service_s = service_s
@@ -172,6 +174,8 @@ class ChatServer:
         self.stopping = threading.Event()
         self._book = _Book()
         self._server = _Server(("127.0.0.1", port), self)
+        if tls is not None:
+            self._server.socket = tls.wrap_socket(self._server.socket, server_side=True)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
 
     def __enter__(self) -> Self:
@@ -313,7 +317,7 @@ class _Server(ThreadingHTTPServer):
         super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that hangs up is no error here."""
+        """A client that hangs up, or refuses the certificate, is no error here."""
 
     def cut_connections(self) -> None:
         with self._guard:
@@ -362,6 +366,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._play(chat.script_for(asked))
 
     def _play(self, script: Script) -> None:
+        if not script.status:
+            self.close_connection = True
+            return
         self.send_response_only(script.status)
         for name, value in script.headers:
             self.send_header(name, value)
