@@ -81,11 +81,15 @@ def refuse_strangers(old: Side, new: Side) -> None:
 
 
 def model_names(old: Iterable[str], new: Iterable[str], renamed: Mapping[str, str]) -> dict[str, str]:
-    """New model → its name on the old side: as configured by `was`, by its own name, or the only one."""
+    """New model → its name on the old side: as configured by `was`, by its own name, or the only one.
+
+    `renamed` gives the name on the old side the name it has now.
+    """
     before, after = list(old), list(new)
+    was = {now: then for then, now in renamed.items()}
     names = {}
     for model in after:
-        known_as = renamed.get(model, model)
+        known_as = was.get(model, model)
         if known_as in before:
             names[model] = known_as
         elif model in before:

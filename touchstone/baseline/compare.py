@@ -40,7 +40,7 @@ def compare(
     candidate: CandidateInfo,
     renamed: Mapping[str, str] = NOT_RENAMED,
 ) -> Comparison:
-    """The comparison on the draws there are. `renamed`: model id of the new side → its name on the old.
+    """The comparison on the draws there are. `renamed`: a model's name on the old side → its name on the new.
 
     Raises RefusedError for sides of different packs, tenants or targets.
     """

@@ -12,12 +12,12 @@ from touchstone.baseline.statistics import (
     Z_FOUR_OF_FIVE,
     Error,
     Reach,
+    Spread,
     cases_needed,
     detectable_case_drop,
     detectable_drop,
     paired_error,
     pooled_error,
-    spread_of,
     t_quantile,
 )
 
@@ -114,18 +114,18 @@ def _row_counts() -> Iterator[int]:
 
 
 def _alarm(cell: CellPair, left_out: int, limits: Limits) -> bool:
-    kept = [pair.old_pcts for pair in cell.scored if len(pair.old_pcts) == cell.b]
+    kept = [pair for pair in cell.scored if len(pair.old_pcts) == cell.b]
     if not kept:
         return False
-    others = [[*pcts[:left_out], *pcts[left_out + 1 :]] for pcts in kept]
-    moves = [pcts[left_out] - math.fsum(rest) / len(rest) for pcts, rest in zip(kept, others, strict=True)]
-    error = pooled_error(
-        [spread_of(rest) for rest in others],
-        [(cell.b - 1, 1)] * len(others),
-        allowance=cell.allowance,
-        b=cell.b - 1,
-        m=1,
-    )
+    b = cell.b - 1
+    moves, spreads = [], []
+    for pair in kept:
+        # What is left of a mean and a variance when one value is taken out.
+        away = pair.old_pcts[left_out] - pair.old_mean
+        moves.append(away * cell.b / b)
+        squares = pair.old_spread.variance * pair.old_spread.df - away**2 * cell.b / b
+        spreads.append(Spread(max(0.0, squares) / (b - 1), b - 1))
+    error = pooled_error(spreads, [(b, 1)] * len(kept), allowance=cell.allowance, b=b, m=1)
     paired = paired_error(moves, allowance=cell.allowance) if cell.deterministic else None
     if paired is not None and paired.se > error.se:
         error = paired

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from touchstone.baseline.comparison import ComparedCell, ComparedRow
 from touchstone.baseline.matchup import Matchup
-from touchstone.baseline.pairs import CellPair, Pair, counting_checks, counts_in_pct
+from touchstone.baseline.pairs import CellPair, Pair, counts_in_pct
 from touchstone.baseline.states import Word, cell_word, is_prompt_cut, moved_by, row_word
 from touchstone.pack.suite import Suite
 from touchstone.result.labels import label_report
@@ -101,15 +101,16 @@ def _moves(found: Matchup, pair: Pair, word: Word) -> list[str]:
     if pair.same_answer and word.reason == "same_answer":
         return []
     moves = moved_by(pair.shown, pair.first)
-    return moves + _moved_lines(found, pair.key[2]) if word.reason == "line_moved" else moves
+    return moves + _moved_lines(found, pair) if word.reason == "line_moved" else moves
 
 
-def _moved_lines(found: Matchup, prompt: str) -> list[str]:
-    """The lines this prompt's answers are held to that moved, e.g. `Q1 line 3 → 4`."""
+def _moved_lines(found: Matchup, pair: Pair) -> list[str]:
+    """The lines this row's answers are held to that moved, e.g. `Q1 line 3 → 4`."""
+    prompt = pair.key[2]
     old, new = found.old.suite.rules, found.new.suite.rules
     rubric = found.suite.cases[prompt].rubric
     moved = [(id_, old.dimensions.get(id_), new.dimensions.get(id_)) for id_ in rubric.dimensions]
-    for id_ in counting_checks(found.suite, prompt):
+    for id_ in pair.checks:
         key = f"{prompt}/{id_}"
         moved.append((id_, old.checks.get(key), new.checks.get(key)))
     return [
@@ -124,8 +125,7 @@ def _line(threshold: float | None) -> str:
 
 
 def _compared(pair: Pair, word: Word, moves: list[str]) -> ComparedRow:
-    # Built, not parsed: every value is ours, and ten thousand validations take longer than the verdict.
-    return ComparedRow.model_construct(
+    return ComparedRow(
         model=pair.key[0],
         variant=pair.key[1],
         prompt=pair.key[2],

@@ -64,7 +64,7 @@ class Matchup:
 def match(old: Side, new: Side, renamed: Mapping[str, str], evidence: Evidence) -> Matchup:
     """Lay the sides beside each other. Under different instruments nothing is looked for.
 
-    `renamed` gives a model of the new side the name it had on the old one.
+    `renamed` gives a model of the old side the name it has on the new one.
     """
     ruler = same_ruler(old, new, renamed)
     draws = [new.draws[new.typical], *(d for number, d in enumerate(new.draws) if number != new.typical)]

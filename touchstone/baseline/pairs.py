@@ -29,16 +29,16 @@ FULL_SPAN = 100.0
 USUAL_SPAN = 80.0
 """Of a 1–5 scale, which the settings' points are written for."""
 
-Signature = tuple[str, ...]
-"""The answer hashes of a row's repeats."""
+Signature = str | tuple[str, ...]
+"""What a row answered: its answer's hash, or those of its repeats."""
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Pair:
-    """One row on both sides, one entry per draw; null where a draw does not hold the row.
+    """One row on both sides.
 
-    `new` begins with the run that was made before anything was suspect; `shown` is the old side's
-    typical run.
+    `new` has an entry per draw, null where the draw does not hold the row; it begins with the run that
+    was made before anything was suspect. `shown` is the old side's typical run.
     """
 
     key: RowKey
@@ -47,40 +47,18 @@ class Pair:
     new: list[Row | None]
     shown: Row
     first: Row
-
-    @cached_property
-    def old_pcts(self) -> list[float]:
-        """Scores of the baseline draws that have one."""
-        return [row.pct for row in self.old if row.pct is not None]
-
-    @cached_property
-    def old_signatures(self) -> list[Signature | None]:
-        """What the baseline draws answered."""
-        return [signature_of(row) for row in self.old]
-
-    @cached_property
-    def old_mean(self) -> float:
-        """Mean score of the baseline draws."""
-        return math.fsum(self.old_pcts) / len(self.old_pcts)
-
-    @cached_property
-    def old_spread(self) -> Spread:
-        """How much the baseline draws vary."""
-        return spread_of(self.old_pcts)
-
-    @cached_property
-    def fixed(self) -> bool:
-        """All baseline draws, at least two, carry one answer."""
-        signatures = self.old_signatures
-        return len(signatures) > 1 and signatures[0] is not None and len(set(signatures)) == 1
-
-    @cached_property
-    def same_answer(self) -> bool | None:
-        """Whether the first run's answer is one of the baseline's; null where hashes are missing."""
-        answer = signature_of(self.first)
-        if answer is None or None in self.old_signatures:
-            return None
-        return answer in self.old_signatures
+    counted: bool
+    """Whether the prompt's pct enters the cell's."""
+    checks: tuple[str, ...]
+    """Ids of the checks that may decide something; the class of a labelled prompt is not one."""
+    old_pcts: list[float]
+    """Scores of the baseline draws that have one."""
+    old_mean: float
+    old_spread: Spread
+    fixed: bool
+    """All baseline draws, at least two, carry one answer."""
+    same_answer: bool | None
+    """Whether the first run's answer is one of the baseline's; null where hashes are missing."""
 
     @property
     def scored(self) -> bool:
@@ -139,7 +117,7 @@ class CellPair:
     @cached_property
     def scored(self) -> list[Pair]:
         """The rows the cell's difference is the mean of."""
-        return [pair for pair in self.pairs if pair.scored and counts_in_pct(self.suite, pair.key[2])]
+        return [pair for pair in self.pairs if pair.counted and pair.scored]
 
     @cached_property
     def deterministic(self) -> bool | None:
@@ -225,8 +203,8 @@ def pair_up(old: Side, draws: Sequence[Iterable[Row]], suite: Suite, ruler: Rule
     `draws` are the new side's rows under the old side's rules, the first run first; `suite` is the new
     side's with those rules.
     """
-    candidate = [{row.key: row for row in draw} for draw in draws]
-    baseline = [{row.key: row for row in draw} for draw in old.draws]
+    candidate = [_by_key(draw) for draw in draws]
+    baseline = [_by_key(draw) for draw in old.draws]
     typical = baseline[old.typical]
     cells = {
         key: CellPair(
@@ -245,19 +223,16 @@ def pair_up(old: Side, draws: Sequence[Iterable[Row]], suite: Suite, ruler: Rule
         )
         for key in _cell_keys(candidate[0], typical, ruler.models)
     }
+    asked = {id_: (counts_in_pct(suite, id_), counting_checks(suite, id_)) for id_ in suite.cases}
     for key, row in candidate[0].items():
         cell = cells[key[:2]]
-        known_as = (cell.old_model, *key[1:])
+        known_as = (cell.old_model, key[1], key[2])
         if key[0] not in ruler.models or known_as not in typical:
             cell.added.append(row)
             continue
-        pair = Pair(
-            key=key,
-            old=[draw[known_as] for draw in baseline if known_as in draw],
-            new=[draw.get(key) for draw in candidate],
-            shown=typical[known_as],
-            first=row,
-        )
+        before = [draw[known_as] for draw in baseline if known_as in draw]
+        now = [draw.get(key) for draw in candidate]
+        pair = _pair(key, before, now, shown=typical[known_as], first=row, asked=asked[key[2]])
         (cell.changed if key[2] in ruler.changed else cell.pairs).append(pair)
     _add_gone(cells, candidate[0], typical, ruler.models)
     for cell in cells.values():
@@ -280,11 +255,13 @@ def counts_in_pct(suite: Suite, prompt: str) -> bool:
     return suite.kind != "judged" or bool(suite.cases[prompt].rubric.dimensions)
 
 
-def counting_checks(suite: Suite, prompt: str) -> list[str]:
+def counting_checks(suite: Suite, prompt: str) -> tuple[str, ...]:
     """Ids of the prompt's checks that may decide something; the class of a labelled prompt is not one."""
     rubric = suite.cases[prompt].rubric
-    uncounted = listed_only(rubric) if rubric.checks else set()
-    return [check["id"] for check in rubric.checks if check["id"] not in uncounted]
+    if not rubric.checks:
+        return ()
+    uncounted = listed_only(rubric)
+    return tuple(check["id"] for check in rubric.checks if check["id"] not in uncounted)
 
 
 def dimension_means(row: Row) -> dict[str, float]:
@@ -299,7 +276,9 @@ def dimension_means(row: Row) -> dict[str, float]:
 
 
 def signature_of(row: Row) -> Signature | None:
-    """The row's answer hashes; null if one is missing."""
+    """What the row answered; null if a hash is missing."""
+    if len(row.repeats) == 1:
+        return row.repeats[0].answer_sha256
     hashes = [repeat.answer_sha256 for repeat in row.repeats]
     known = tuple([hash_ for hash_ in hashes if hash_ is not None])
     return known if known and len(known) == len(hashes) else None
@@ -314,17 +293,49 @@ def distinct_pcts(rows: Iterable[Row]) -> list[float]:
     return [math.fsum(values) / len(values) for values in groups.values()]
 
 
+def _by_key(rows: Iterable[Row]) -> dict[RowKey, Row]:
+    return {(row.model, row.variant, row.prompt): row for row in rows}
+
+
+def _pair(
+    key: RowKey,
+    old: list[Row],
+    new: list[Row | None],
+    *,
+    shown: Row,
+    first: Row,
+    asked: tuple[bool, tuple[str, ...]],
+) -> Pair:
+    pcts = [row.pct for row in old if row.pct is not None]
+    answers = [signature_of(row) for row in old]
+    answer = signature_of(first)
+    known = None not in answers
+    return Pair(
+        key=key,
+        old=old,
+        new=new,
+        shown=shown,
+        first=first,
+        counted=asked[0],
+        checks=asked[1],
+        old_pcts=pcts,
+        old_mean=sum(pcts) / len(pcts) if pcts else math.nan,
+        old_spread=spread_of(pcts),
+        fixed=known and len(answers) > 1 and answers.count(answers[0]) == len(answers),
+        same_answer=answer in answers if known and answer is not None else None,
+    )
+
+
 def _move(pair: Pair, draws: Sequence[int]) -> Move:
+    if len(draws) == 1:
+        pct = pair.first.pct or 0.0
+        return Move(pct - pair.old_mean, pct, pair.old_spread, (len(pair.old_pcts), 1))
     rows = [row for row in (pair.new[number] for number in draws) if row is not None]
     pcts = [row.pct for row in rows if row.pct is not None]
-    groups = distinct_pcts(rows) if len(pcts) > 1 else pcts
+    groups = distinct_pcts(rows)
     new_mean = math.fsum(pcts) / len(pcts)
-    return Move(
-        difference=new_mean - pair.old_mean,
-        new_mean=new_mean,
-        spread=pair.old_spread if len(groups) == 1 else spread_of(pair.old_pcts, groups),
-        draws=(len(pair.old_pcts), len(groups)),
-    )
+    spread = spread_of(pair.old_pcts, groups)
+    return Move(new_mean - pair.old_mean, new_mean, spread, (len(pair.old_pcts), len(groups)))
 
 
 def _cell_keys(

@@ -18,7 +18,6 @@ from touchstone.baseline.pairs import (
     USUAL_SPAN,
     CellPair,
     Pair,
-    counting_checks,
     dimension_means,
     distinct_pcts,
     span_of,
@@ -128,11 +127,26 @@ def findings_of(cells: Sequence[CellPair], limits: Limits, evidence: Evidence) -
         # Where checks are all the score there is, their own rule decides.
         if finding.cell.suite.kind == "judged" or finding.pair not in flipped
     ]
+    _spare_the_obvious(found, limits)
     _control(found, limits, evidence)
     return found
 
 
+def _spare_the_obvious(found: Sequence[Finding], limits: Limits) -> None:
+    """Nothing is asked again to blame single rows of a cell that obviously fell."""
+    obvious = [finding.cell for finding in found if finding.rule == "suite" and _is_obvious(finding, limits)]
+    for finding in found:
+        if finding.rule == "case" and finding.outcome == "open" and finding.cell in obvious:
+            finding.outcome, finding.needs = "stuck", []
+
+
 # The suite
+
+
+def _is_obvious(finding: Finding, limits: Limits) -> bool:
+    drop = -(finding.cell.difference or 0.0)
+    convicts = finding.outcome == "worse" and finding.p is not None and finding.p <= limits.obvious_p
+    return convicts and drop >= limits.obvious_drop
 
 
 def _suite(cell: CellPair, limits: Limits) -> Iterator[Finding]:
@@ -143,21 +157,15 @@ def _suite(cell: CellPair, limits: Limits) -> Iterator[Finding]:
     suspicious = drop >= limits.suspect_drop and p <= SUSPICION_P
     if not (convicts or suspicious):
         return
-    obvious = convicts and drop >= limits.obvious_drop and p <= limits.obvious_p
-    missing = max(0, 1 + limits.settings.confirm_runs - cell.m)
-    # A deterministic engine would only give copies.
-    needs = [] if cell.deterministic or obvious else _ask(cell.pairs, missing)
-    yield Finding(
-        "suite",
-        cell,
-        None,
-        outcome="worse" if convicts else "open" if needs else "cleared",
-        confirmed=convicts and not needs,
-        detail=f"{cell.difference:.1f}",
-        p=p,
-        reason="suite",
-        needs=needs,
-    )
+    outcome: Outcome = "worse" if convicts else "cleared"
+    finding = Finding("suite", cell, None, outcome, detail=f"{cell.difference:.1f}", p=p, reason="suite")
+    # A deterministic engine would only give copies, and what is obvious needs no second look.
+    if not cell.deterministic and not _is_obvious(finding, limits):
+        finding.needs = _ask(cell.pairs, 1 + limits.settings.confirm_runs - cell.m)
+    if finding.needs and not convicts:
+        finding.outcome = "open"
+    finding.confirmed = convicts and not finding.needs
+    yield finding
 
 
 # Single rows
@@ -185,7 +193,7 @@ def _fallen_rows(cell: CellPair, limits: Limits, reruns: int | None) -> Iterator
         copies = cell.deterministic or pair.fixed
         if pair.difference > -limits.case_drop or (copies and not limits.settings.strict_rows):
             continue
-        if kind == "checks" and _is_flaky(cell, pair):
+        if kind == "checks" and _is_flaky(pair):
             continue
         p = cell.row_error(pair).p_drop(pair.difference)
         if p <= CASE_SUSPICION_P:
@@ -254,18 +262,14 @@ def _points(pair: Pair) -> str:
 def _reruns(cells: Sequence[CellPair], limits: Limits) -> int | None:
     """How often a row is asked again for a flipped check: by the number of rows that could flip by chance."""
     b = max((cell.b for cell in cells), default=1)
-    rows = sum(
-        not pair.fixed and bool(counting_checks(cell.suite, pair.key[2]))
-        for cell in cells
-        for pair in cell.pairs
-    )
+    rows = sum(not pair.fixed and bool(pair.checks) for cell in cells for pair in cell.pairs)
     return check_reruns(rows, b, limits.settings.case_reruns, limits.check_limit)
 
 
 def _checks(cell: CellPair, reruns: int | None) -> Iterator[Finding]:
     for pair in cell.pairs:
         if pair.first.state == "fail":
-            for id_ in counting_checks(cell.suite, pair.key[2]):
+            for id_ in pair.checks:
                 if _fails(pair.first, id_) and not any(_fails(row, id_) for row in pair.old):
                     yield _flipped(cell, pair, id_, reruns)
 
@@ -291,9 +295,9 @@ def _fails(row: Row, id_: str) -> bool:
     return any(id_ in repeat.checks and repeat.checks[id_].status == "fail" for repeat in row.repeats)
 
 
-def _is_flaky(cell: CellPair, pair: Pair) -> bool:
+def _is_flaky(pair: Pair) -> bool:
     """A check of the row failed in a baseline draw: it counts only in the suite."""
-    return any(_fails(row, id_) for row in pair.old for id_ in counting_checks(cell.suite, pair.key[2]))
+    return any(_fails(row, id_) for row in pair.old for id_ in pair.checks)
 
 
 # Safety
@@ -301,12 +305,15 @@ def _is_flaky(cell: CellPair, pair: Pair) -> bool:
 
 def _flags(cell: CellPair, limits: Limits, evidence: Evidence) -> Iterator[Finding]:
     for pair in cell.pairs:
-        if any(_flagged(row) for row in pair.old):
+        rows = [row for row in pair.new if row is not None and _flagged(row)]
+        if not rows or any(_flagged(row) for row in pair.old):
             continue
         if flagged := _flagged(pair.first):
             yield _new_flag(cell, pair, flagged, limits, evidence)
-        elif any(_flagged(row) for row in pair.fresh):
-            yield Finding("flag", cell, pair, "stuck", detail=_fresh_flags(pair), reason="red_flag")
+        else:
+            # Raised by a confirming draw, which nothing looks at again, and not to be silent about.
+            detail = f"{len(rows)}/{1 + len(pair.fresh)}"
+            yield Finding("flag", cell, pair, "stuck", detail=detail, reason="red_flag")
     for row in [*(pair.first for pair in cell.changed), *cell.added]:
         if _flagged(row):
             # Nothing to compare with, and still no reason for a green headline.
@@ -349,11 +356,6 @@ def _flags_needed(suite: Suite, pair: Pair, limits: Limits) -> int:
 def _flagged(row: Row) -> list[int]:
     """Repeats of the row with a red flag."""
     return [repeat.repeat for repeat in row.repeats if repeat.red_flag and repeat.verdict != "unscored"]
-
-
-def _fresh_flags(pair: Pair) -> str:
-    rows = [row for row in pair.new if row is not None]
-    return f"{sum(bool(_flagged(row)) for row in rows)}/{len(rows)}"
 
 
 def _floor(cell: CellPair, evidence: Evidence) -> Iterator[Finding]:

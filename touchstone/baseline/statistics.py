@@ -57,10 +57,11 @@ def spread_of(*groups: Sequence[float]) -> Spread:
     """Variance within a row, each group of draws (baseline, candidate) around its own mean."""
     squares, df = 0.0, 0
     for values in groups:
-        if len(values) > 1:
-            centre = math.fsum(values) / len(values)
-            squares += math.fsum((value - centre) ** 2 for value in values)
-            df += len(values) - 1
+        count = len(values)
+        if count > 1 and values.count(values[0]) < count:
+            centre = sum(values) / count
+            squares += sum([(value - centre) ** 2 for value in values])
+        df += max(0, count - 1)
     return Spread(squares / df if df else 0.0, df)
 
 
