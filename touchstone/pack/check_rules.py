@@ -20,15 +20,16 @@ from touchstone.pack.checks import (
     Numeric,
     Regex,
 )
-from touchstone.pack.limits import CpuSpentError, cpu_limit
+from touchstone.pack.limits import CpuAllowance, CpuSpentError
 from touchstone.pack.names import unique
 from touchstone.pack.patterns import Fault, search_fault, shun_fault
 from touchstone.pack.problems import Faults, present, prompts_of
 from touchstone.pack.schema import Pack
 from touchstone.yaml_source import KeyPath, quoted
 
-PATTERNS_CPU_S = 2.0
-"""CPU seconds all patterns and schemas of a pack may take to be looked at."""
+STEP_CPU_S = 0.3
+PATTERNS_CPU_S = 3.0
+"""CPU seconds one pattern or schema, and all of a pack, may take to be looked at."""
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _Step = tuple[KeyPath, Callable[[], Fault | None]]
@@ -63,17 +64,21 @@ def checks_can_fail(pack: Pack, faults: Faults) -> None:
 def patterns_hold(pack: Pack, faults: Faults) -> None:
     """Every regular expression and JSON Schema can be used, and tells answers apart.
 
-    All of them share one allowance of CPU time: a pack is data, and data must not be able to hang us.
+    All of them share an allowance of CPU time: a pack is data, and data must not be able to hang us. The
+    first that uses it up ends the looking.
     """
-    path: KeyPath = ()
-    try:
-        with cpu_limit(PATTERNS_CPU_S):
-            for path, fault_of in _steps(pack):
+    allowance = CpuAllowance(each_s=STEP_CPU_S, total_s=PATTERNS_CPU_S)
+    for path, fault_of in _steps(pack):
+        if not faults.complete(*path):
+            continue
+        try:
+            with allowance.step():
                 fault = fault_of()
-                if fault:
-                    faults.at(path, fault.text, fault.hint)
-    except CpuSpentError:
-        faults.at(path, "takes too long to look at", "make it simpler")
+        except CpuSpentError:
+            faults.at(path, "takes too long to look at", "make it simpler, or split the pack")
+            return
+        if fault:
+            faults.at(path, fault.text, fault.hint)
 
 
 def _checks(pack: Pack) -> Iterator[tuple[KeyPath, Check]]:

@@ -31,7 +31,7 @@ def schema_fault(schema: dict[str, Any]) -> Fault | None:
     try:
         draft.check_schema(schema)
     except jsonschema.SchemaError as error:
-        return Fault(f"not a JSON Schema: {_place(error)}{error.message}")
+        return Fault(f"not a JSON Schema: {quoted(str(error.instance))} cannot stand {_place(error)}")
     return _part_fault(schema) or _acceptance_fault(draft, schema)
 
 
@@ -45,7 +45,8 @@ def _draft_of(schema: dict[str, Any]) -> type[Validator] | None:
 
 
 def _place(error: jsonschema.SchemaError) -> str:
-    return "".join(f"{part}: " for part in error.absolute_path)
+    path = ".".join(str(part) for part in error.absolute_path)
+    return f"at {path}" if path else "here"
 
 
 def _part_fault(schema: dict[str, Any]) -> Fault | None:

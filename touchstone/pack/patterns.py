@@ -25,7 +25,7 @@ def search_fault(pattern: str, flags: int = 0) -> Fault | None:
         return compiled
     if compiled.search(""):
         return Fault(
-            "the pattern matches the empty text, so it is found in every answer", "ask for something"
+            "the pattern matches the empty text, so it is found in every answer", "make it need a character"
         )
     return None
 
@@ -37,7 +37,7 @@ def shun_fault(pattern: str) -> Fault | None:
         return compiled
     if all(compiled.search(text) for text in _UNLIKE_TEXTS):
         return Fault(
-            "the pattern matches every text, so the check can never pass", "shun something in particular"
+            "the pattern matches every text, so the check can never pass", "name what must not be there"
         )
     return None
 

@@ -16,7 +16,9 @@ PROBLEMS_SHOWN = 200
 TEXT_SHOWN = 60
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
-_UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff]")
+_UNSEEN = re.compile(
+    r"(?<=##)\[|[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff]"
+)
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,10 @@ def quoted(text: str) -> str:
 
 
 def seen(text: str) -> str:
-    """The text with control, direction and zero-width characters written as escapes."""
+    """The text with control, direction and zero-width characters written as escapes.
+
+    `##[` is broken up too: a workflow log would read it as a command.
+    """
     return _UNSEEN.sub(lambda match: escape_of(match.group()), text)
 
 

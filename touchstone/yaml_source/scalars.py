@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from decimal import Decimal
 from typing import Any
 
 from touchstone.yaml_source.problem import quoted
@@ -19,6 +20,8 @@ NULL = re.compile(r"~|null|")
 
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]*)")
 _DECIMAL = re.compile(r"-?(0|[1-9][0-9]*)\.[0-9]+")
+
+_PLAIN_DIGITS = "write it in plain decimal digits, without leading zeros"
 
 _WORDS = {
     "null": {"~", "null", "Null", "NULL", ""},
@@ -62,7 +65,8 @@ def text_of(text: str) -> str:
         return text
     if text == "":
         raise ScalarError("a text is due and nothing stands here", 'write a text, or "" for an empty one')
-    raise ScalarError(f"a text is due, but YAML can read {text} as {meaning}", f"quote it: {quoted(text)}")
+    read_as = "nothing" if meaning == "null" else meaning
+    raise ScalarError(f"a text is due, but YAML can read {text} as {read_as}", f"quote it: {quoted(text)}")
 
 
 def integer_of(text: str) -> int:
@@ -72,7 +76,7 @@ def integer_of(text: str) -> int:
     number = _meant(text)
     if number is not None and float(number).is_integer() and abs(number) <= INTEGER_MAX:
         raise ScalarError(f"a whole number is due, not {_cut(text)}", f"write {int(number)}")
-    raise ScalarError(f"a whole number is due, not {_cut(text)}")
+    raise ScalarError(f"a whole number is due, not {_cut(text)}", _PLAIN_DIGITS)
 
 
 def number_of(text: str) -> int | float:
@@ -85,7 +89,7 @@ def number_of(text: str) -> int | float:
     number = _meant(text)
     raise ScalarError(
         f"a number in decimal digits is due, not {_cut(text)}",
-        None if number is None else f"write {_decimal(number)}",
+        _PLAIN_DIGITS if number is None else f"write {_decimal(number)}",
     )
 
 
@@ -137,7 +141,7 @@ def _meant(text: str) -> int | float | None:
 def _decimal(number: int | float) -> str:
     if float(number).is_integer() and abs(number) <= INTEGER_MAX:
         return str(int(number))
-    return format(number, "f") if 1e-6 <= abs(number) < 1e16 else "it in decimal digits"
+    return format(Decimal(repr(number)), "f") if 1e-9 <= abs(number) < 1e16 else "it in decimal digits"
 
 
 def _cut(text: str) -> str:

@@ -46,9 +46,15 @@ class Findings:
     problems: list[Problem] = field(default_factory=list)
     lost: list[KeyPath] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        # What reading found at a place explains whatever else is odd there.
+        self._explained = {problem.path for problem in self.document.problems if problem.path}
+
     def note(self, path: KeyPath, text: str, hint: str | None = None, *, key: bool = False) -> None:
         """Note a problem at a key path (`key`: at the key itself)."""
-        self.problems.append(self.document.problem(path, text, hint, key=key))
+        problem = self.document.problem(path, text, hint, key=key)
+        if problem.path not in self._explained:
+            self.problems.append(problem)
 
     def refuse(self, path: KeyPath, text: str, hint: str | None = None) -> Lost:
         """Note a problem and give up the value."""
@@ -266,7 +272,7 @@ class _Model:
         for key, entry in node.entries.items():
             shape = self._shapes.get(key)
             if shape is None:
-                findings.note((*path, key), f"unknown key {quoted(key)}", self._nearest(key), key=True)
+                findings.note((*path, key), f"unknown key {quoted(key)}", self._nearest(key, node), key=True)
                 continue
             value = shape.read(entry.value, (*path, key), findings)
             if value is not LOST:
@@ -280,11 +286,12 @@ class _Model:
                 findings.note(path, f"{key} is missing", f"add {key}: …", key=True)
                 findings.lost.append((*path, key))
 
-    def _nearest(self, key: str) -> str:
-        near = get_close_matches(key, self._fields, 1)
+    def _nearest(self, key: str, node: Mapping) -> str:
+        unused = [name for name in self._fields if name not in node.entries]
+        near = get_close_matches(key, unused, 1)
         if " " in key and not near:
             return "quote a text that holds a comma"
-        return f"did you mean {near[0]}?" if near else f"known here: {', '.join(self._fields)}"
+        return f"did you mean {near[0]}?" if near else f"known here: {', '.join(unused)}"
 
     def draft(self, value: Any) -> Any:
         filled: dict[str, Any] = {}

@@ -48,7 +48,7 @@ def read_typed(document: Document, model: type[ModelT]) -> Typed[ModelT]:
     values = shape.read(document.root, (), findings)
     if not isinstance(values, dict):
         return Typed(None, None, findings.problems, [()])
-    findings.problems += _limits(model, values, findings)
+    _note_limits(model, values, findings)
     return Typed(values, shape.draft(values), findings.problems, findings.lost)
 
 
@@ -75,22 +75,19 @@ def path_of(location: Iterable[str | int], root: Node | None) -> KeyPath:
     return tuple(path)
 
 
-def _limits(model: type[BaseModel], values: dict[str, Any], findings: Findings) -> list[Problem]:
+def _note_limits(model: type[BaseModel], values: dict[str, Any], findings: Findings) -> None:
     try:
         model.model_validate(values)
     except ValidationError as error:
         faults = error.errors(include_url=False)
     else:
-        return []
-    problems = []
+        return
     for fault in faults:
         path = path_of(fault["loc"], findings.document.root)
         if fault["type"] != "missing" and not _inside(path, findings.lost):
-            words = limit_words(fault["type"], fault.get("ctx", {}))
-            problems.append(findings.document.problem(path, words))
-    if not problems and not findings.problems:
-        problems.append(findings.document.problem((), "does not fit the schema"))
-    return problems
+            findings.note(path, limit_words(fault["type"], fault.get("ctx", {})))
+    if not findings.problems:
+        findings.note((), "does not fit the schema")
 
 
 def _inside(path: KeyPath, lost: Iterable[KeyPath]) -> bool:
