@@ -120,10 +120,9 @@ def _launches(runs: Sequence[MeasuredRun]) -> Iterator[Note]:
 def _provenances(runs: Sequence[MeasuredRun]) -> Iterator[Note]:
     first = _made_by(runs[0])
     moved = [found for run in runs[1:] for found in differences(first, _made_by(run))]
-    for place, one, other in moved:
-        yield Note(
-            "provenance_differs", f"the runs differ in {place}: {shown_value(one)}, {shown_value(other)}"
-        )
+    words = [f"{place}: {shown_value(one)}, {shown_value(other)}" for place, one, other in moved]
+    for difference in dict.fromkeys(words):
+        yield Note("provenance_differs", f"the runs differ in {difference}")
 
 
 def _made_by(run: MeasuredRun) -> dict[str, Any]:
