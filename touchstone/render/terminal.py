@@ -64,10 +64,10 @@ def result_text(result: ResultDoc, language: Language = "en") -> str:
     """A run's result in a few lines."""
     words = Words(language)
     known = dict(provenance(result, words))
+    models = ", ".join(dict.fromkeys(cell.model for cell in result.cells))
     lines = [
         counts_line(result, words).replace("**", ""),
-        f"{words['model']}: {', '.join(dict.fromkeys(cell.model for cell in result.cells))}"
-        f" · {judge_words(result, words)}",
+        f"{words['model']}: {models} · {judge_words(result, words)}",
         " · ".join(f"{words[key]} {known[words[key]]}" for key in ("engine", "quant", "chip")),
     ]
     width = max(len(f"{cell.model} · {cell.variant}") for cell in result.cells)
@@ -202,7 +202,9 @@ def _honesty_lines(comparison: Comparison, words: Words) -> list[str]:
     else:
         parts.append("noise per case unknown")
     if honesty.suite_drop is not None:
-        parts.append(f"a suite drop of {numbers.number(honesty.suite_drop, words, 1)} points is found 4 times in 5")
+        parts.append(
+            f"a suite drop of {numbers.number(honesty.suite_drop, words, 1)} points is found 4 times in 5"
+        )
     if honesty.case_drop is not None:
         parts.append(f"a single case's of {numbers.number(honesty.case_drop, words)} points")
     if honesty.cases_for_3_points is not None:

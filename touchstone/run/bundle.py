@@ -91,6 +91,15 @@ class Bundle:
         done = {key for key, response in self.responses().items() if response.is_good}
         return [key for key in self.samples() if key not in done]
 
+    def answers(self) -> dict[tuple[str, str, str], list[str]]:
+        """The planned draw's answers by (model, variant, prompt), one text per repeat."""
+        responses = self.responses()
+        answers: dict[tuple[str, str, str], list[str]] = {}
+        for key in self.samples():
+            if key in responses:
+                answers.setdefault(key[:3], []).append(responses[key].response_text)
+        return answers
+
     def response_lines(self) -> JsonlAppender:
         """The open end of `responses.jsonl`, its tail repaired."""
         return JsonlAppender(self.responses_path)

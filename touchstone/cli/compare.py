@@ -1,0 +1,60 @@
+"""`touchstone compare`: a run beside its baseline, or two runs; files only."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from touchstone.baseline.comparison import Comparison
+from touchstone.cli.options import json_option, settings_options
+from touchstone.cli.session import settings_of
+from touchstone.config import Effective
+from touchstone.errors import UsageError
+from touchstone.files import json_document, write_document
+from touchstone.gate.compared import compared
+from touchstone.gate.reference import Reference, agreed_reference, named_reference, run_reference
+from touchstone.render.terminal import comparison_text
+from touchstone.run.bundle import Bundle
+from touchstone.run.find import find_bundle
+
+
+@click.command(epilog="Example: touchstone compare latest")
+@click.argument("sides", nargs=-1, required=True, metavar="[OLD] NEW")
+@settings_options(asks=False)
+@json_option
+def command(sides: tuple[str, ...], as_json: bool, **given: Any) -> int:
+    """A run beside its baseline, or two runs. Files only: nothing is asked.
+
+    NEW is a run. OLD is a run, a baseline file, or REF:PATH; without it, the committed baseline of the
+    run's pack (at the merge base with the default branch, else at HEAD; never the working tree).
+    """
+    if len(sides) > 2:
+        raise UsageError("compare takes one or two sides: touchstone compare [OLD] NEW")
+    effective = settings_of(given)
+    today = datetime.now(UTC).date()
+    new = find_bundle(sides[-1], effective.root / effective.config.runs_dir, Path.cwd())
+    reference = _reference(sides[0] if len(sides) == 2 else None, new, effective, today)
+    comparison = compared(reference, new, effective.config)
+    write_document(new.path / "comparison.json", comparison.to_json())
+    show_comparison(comparison, as_json=as_json, effective=effective)
+    return comparison.exit
+
+
+def show_comparison(comparison: Comparison, *, as_json: bool, effective: Effective) -> None:
+    """Print a comparison for a person or for a machine."""
+    if as_json:
+        click.echo(json_document(comparison.to_json()), nl=False)
+    else:
+        click.echo(comparison_text(comparison, effective.config.language), nl=False)
+
+
+def _reference(name: str | None, new: Bundle, effective: Effective, today: date) -> Reference | None:
+    if name is None:
+        return agreed_reference(effective.config, effective.root, new.manifest.suite.pack_id, today)
+    named = named_reference(name, effective.root, Path.cwd(), today)
+    if named is not None:
+        return named
+    return run_reference([find_bundle(name, effective.root / effective.config.runs_dir, Path.cwd())])

@@ -1,0 +1,51 @@
+"""`touchstone eval`: ask every prompt of a pack and keep every answer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from touchstone.cli.options import json_option, quiet_option, settings_options
+from touchstone.cli.session import bench_for, packs_of, settings_of, show_results
+from touchstone.errors import ExitCode
+from touchstone.gate.measure import Order, ask_run, start_run, unanswered
+from touchstone.run.find import find_bundle
+
+
+@click.command(
+    epilog="Example: touchstone eval --pack packs/starter.yaml --base-url http://127.0.0.1:1234/v1 --model M"
+)
+@click.option("--pack", "packs", multiple=True, metavar="PACK", help="Pack file, folder or id; repeatable.")
+@click.option("--only", multiple=True, metavar="ID/TAG", help="Just these prompts; repeatable.")
+@click.option("--limit", type=click.IntRange(min=1), help="At most so many prompts.")
+@click.option("--draw", type=click.IntRange(min=0), default=0, help="Which draw this is (shifts the seeds).")
+@click.option("--resume", metavar="RUN", help="Go on with a run: ask what is still open.")
+@settings_options(asks=True)
+@json_option
+@quiet_option
+def command(
+    *,
+    packs: tuple[str, ...],
+    only: tuple[str, ...],
+    limit: int | None,
+    draw: int,
+    resume: str | None,
+    as_json: bool,
+    **given: Any,
+) -> int:
+    """Ask every prompt of a pack and keep every answer.
+
+    Every answer is written when it arrives; an interrupted run goes on with --resume.
+    """
+    effective = settings_of(given)
+    with bench_for(effective, given) as bench:
+        if resume:
+            bundles = [find_bundle(resume, bench.runs_dir, Path.cwd())]
+        else:
+            loaded = packs_of(effective, packs, Path.cwd())
+            bundles = [start_run(bench, Order(pack, draw, only, limit)) for pack in loaded]
+        results = [ask_run(bench, bundle) for bundle in bundles]
+    show_results(bundles, results, as_json=as_json, language=effective.config.language)
+    return ExitCode.NOT_JUDGED if any(map(unanswered, results)) else ExitCode.NOTHING_WORSE

@@ -1,0 +1,33 @@
+"""`touchstone judge`: score the kept answers of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from touchstone.cli.options import json_option, quiet_option, settings_options
+from touchstone.cli.session import bench_for, settings_of, show_results
+from touchstone.errors import ExitCode
+from touchstone.gate.measure import judge_run, unjudged
+from touchstone.run.find import find_bundle
+
+
+@click.command(epilog="Example: touchstone judge --bundle latest")
+@click.option("--bundle", "run", required=True, metavar="RUN", help="The run: path, id, prefix or latest.")
+@settings_options(asks=True)
+@json_option
+@quiet_option
+def command(run: str, as_json: bool, **given: Any) -> int:
+    """Score the kept answers of a run.
+
+    Runs the pack's checks and asks the run's judge about every answer without a verdict. Only the judge
+    is needed, not the models.
+    """
+    effective = settings_of(given)
+    with bench_for(effective, given) as bench:
+        bundle = find_bundle(run, bench.runs_dir, Path.cwd())
+        result = judge_run(bench, bundle)
+    show_results([bundle], [result], as_json=as_json, language=effective.config.language)
+    return ExitCode.NOT_JUDGED if unjudged(result, bundle.manifest.suite) else ExitCode.NOTHING_WORSE

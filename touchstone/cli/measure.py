@@ -1,0 +1,121 @@
+"""`touchstone measure`: eval and judge in one go, once or three times."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from touchstone.cli.options import json_option, quiet_option, settings_options
+from touchstone.cli.session import bench_for, packs_of, say, settings_of, show_results
+from touchstone.errors import EngineError, ExitCode
+from touchstone.gate.measure import Bench, Order, ask_run, judge_run, start_run, unjudged
+from touchstone.pack.load import LoadedPack
+from touchstone.render.plain import one_line
+from touchstone.result.schema import ResultDoc
+from touchstone.run.bundle import Bundle
+from touchstone.run.find import find_bundle
+
+
+@click.command(
+    epilog="Example: touchstone measure --pack packs/starter.yaml --times 3 --between './restart.sh'"
+)
+@click.option("--pack", "packs", multiple=True, metavar="PACK", help="Pack file, folder or id; repeatable.")
+@click.option("--only", multiple=True, metavar="ID/TAG", help="Just these prompts; repeatable.")
+@click.option("--limit", type=click.IntRange(min=1), help="At most so many prompts.")
+@click.option(
+    "--times", type=click.IntRange(min=1, max=99), default=1, help="So many runs (draws 0, 1, 2 …)."
+)
+@click.option("--between", metavar="CMD", help="Between runs, do this: restart the engine.")
+@click.option("--resume", metavar="RUN", help="Go on with a run: ask and judge what is still open.")
+@settings_options(asks=True)
+@json_option
+@quiet_option
+def command(
+    *,
+    packs: tuple[str, ...],
+    only: tuple[str, ...],
+    limit: int | None,
+    times: int,
+    between: str | None,
+    resume: str | None,
+    as_json: bool,
+    **given: Any,
+) -> int:
+    """Ask and judge: eval and judge in one go.
+
+    --times 3 makes the three runs a promotion rests on. The embedded engine is restarted between them by
+    itself; for another engine give its restart with --between.
+    """
+    effective = settings_of(given)
+    with bench_for(effective, given) as bench:
+        if resume:
+            bundles = [find_bundle(resume, bench.runs_dir, Path.cwd())]
+            results = [_measured(bench, bundles[0])]
+        else:
+            loaded = packs_of(effective, packs, Path.cwd())
+            bundles, results = _measure_times(bench, loaded, times, between, only=only, limit=limit)
+    show_results(bundles, results, as_json=as_json, language=effective.config.language)
+    silent = [
+        unjudged(result, bundle.manifest.suite) for bundle, result in zip(bundles, results, strict=True)
+    ]
+    return ExitCode.NOT_JUDGED if any(silent) else ExitCode.NOTHING_WORSE
+
+
+def _measure_times(
+    bench: Bench,
+    packs: list[LoadedPack],
+    times: int,
+    between: str | None,
+    *,
+    only: tuple[str, ...],
+    limit: int | None,
+) -> tuple[list[Bundle], list[ResultDoc]]:
+    bundles: list[Bundle] = []
+    results: list[ResultDoc] = []
+    for draw in range(times):
+        if draw:
+            _restart_engine(bench, between)
+        for loaded in packs:
+            bundle = start_run(bench, Order(loaded, draw, only, limit))
+            say(f"run {draw + 1} of {times}: {bundle.id}")
+            bundles.append(bundle)
+            results.append(_measured(bench, bundle))
+    return bundles, results
+
+
+def _measured(bench: Bench, bundle: Bundle) -> ResultDoc:
+    ask_run(bench, bundle)
+    return judge_run(bench, bundle)
+
+
+def _restart_engine(bench: Bench, between: str | None) -> None:
+    """Another launch of the engine, so that runs do not share one launch's accidents."""
+    if between is None:
+        _restart_embedded_engine(bench)
+        return
+    done = subprocess.run(
+        shlex.split(between), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        said = one_line(done.stderr or done.stdout, 200)
+        raise EngineError(
+            f"--between {between!r} ended with exit code {done.returncode}: {said}",
+            "The runs made so far are kept.",
+        )
+
+
+def _restart_embedded_engine(bench: Bench) -> None:
+    from touchstone.demo import engine  # noqa: PLC0415  only where the embedded engine may be meant
+    from touchstone.demo.model import cache_folder  # noqa: PLC0415
+
+    cache = cache_folder(bench.environ, sys.platform, Path.home())
+    running = engine.status(cache)
+    if running is not None and bench.config.endpoint.base_url == running.base_url:
+        engine.restart(cache, say)
+    else:
+        say("the runs share one launch of the engine; give its restart with --between")

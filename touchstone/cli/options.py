@@ -1,0 +1,79 @@
+"""Options every verb shares, and the settings they override.
+
+A flag is a setting's key path with dashes, `endpoint.` dropped; what is given beats `touchstone.yaml`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import click
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class Flag(NamedTuple):
+    """A flag that overrides one setting."""
+
+    name: str
+    path: str
+    type: click.ParamType[Any]
+    line: str
+
+
+SETTING_FLAGS: tuple[Flag, ...] = (
+    Flag("--base-url", "endpoint.base_url", click.STRING, "The model server, e.g. http://127.0.0.1:1234/v1."),
+    Flag("--api-key-env", "endpoint.api_key_env", click.STRING, "Environment variable that holds its key."),
+    Flag("--concurrency", "endpoint.concurrency", click.INT, "Requests in flight (timings only at 1)."),
+    Flag("--judge-model", "judge.model", click.STRING, "The model that scores."),
+    Flag("--judge-base-url", "judge.endpoint.base_url", click.STRING, "The judge's server, if another."),
+    Flag("--runs-dir", "runs_dir", click.STRING, "Where runs are kept."),
+    Flag("--baselines-dir", "baselines_dir", click.STRING, "Where baselines are kept."),
+    Flag("--tenant", "tenant", click.STRING, "Whose baselines."),
+    Flag("--target", "target", click.STRING, "Chooses among a pack's baseline files."),
+    Flag("--language", "language", click.Choice(["en", "de"]), "Language of what is printed."),
+)
+
+_PARAMETER_OF = {flag.name: flag.name[2:].replace("-", "_") for flag in SETTING_FLAGS}
+
+
+def settings_options(*, asks: bool) -> Callable[[Command], Command]:
+    """`--config` and the setting flags; those of the engine and the judge only where `asks`."""
+
+    def decorate(command: Command) -> Command:
+        for flag in reversed(SETTING_FLAGS):
+            if asks or not flag.path.startswith(("endpoint.", "judge.")):
+                command = click.option(flag.name, type=flag.type, help=flag.line)(command)
+        if asks:
+            command = click.option(
+                "--model", "models", multiple=True, metavar="MODEL", help="A model to ask; repeatable."
+            )(command)
+        return click.option(
+            "--config",
+            "config_path",
+            type=click.Path(path_type=Path),
+            help="Settings file (default: touchstone.yaml here or at the top of the repository).",
+        )(command)
+
+    return decorate
+
+
+def overrides_of(given: Mapping[str, Any]) -> dict[str, tuple[object, str]]:
+    """Key path → (value, flag) of every setting flag that was given."""
+    return {
+        flag.path: (given[_PARAMETER_OF[flag.name]], flag.name)
+        for flag in SETTING_FLAGS
+        if given.get(_PARAMETER_OF[flag.name]) is not None
+    }
+
+
+def json_option(command: Command) -> Command:
+    """`--json`: the machine's form on stdout."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
+
+
+def quiet_option(command: Command) -> Command:
+    """`--quiet`: no progress."""
+    return click.option("--quiet", "-q", is_flag=True, help="No progress on stderr.")(command)

@@ -1,0 +1,131 @@
+"""`touchstone promote`: make runs the baseline, as one file in one commit."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from touchstone.baseline import promote, store
+from touchstone.cli.options import settings_options
+from touchstone.cli.session import packs_of, say, settings_of
+from touchstone.config import Effective
+from touchstone.errors import BadInputError, ExitCode, UsageError
+from touchstone.files import read_bytes, write_atomic
+from touchstone.gate.promotion import Prepared, Wanted, drawn_bundles, prepare
+from touchstone.git import Committed, Repository
+from touchstone.render.promotion import notes_text, promoted_text, refusals_text
+from touchstone.run.bundle import Bundle
+from touchstone.run.find import find_bundle
+
+
+@click.command(
+    epilog='Example: touchstone promote RUN RUN RUN --here --reason "the shorter prompt is wanted"'
+)
+@click.argument("runs", nargs=-1, metavar="RUN RUN RUN | SELECTED")
+@click.option("--reason", help="Why this is wanted; needed where it is worse, unsafe, or rows are gone.")
+@click.option("--here", is_flag=True, help="Commit on the current branch; nothing else is touched.")
+@click.option("--no-pr", is_flag=True, help="Commit on a branch of its own, and push nothing.")
+@click.option("--allow-single", is_flag=True, help="Accept one run; its noise stays unknown.")
+@click.option("--no-answers", is_flag=True, help="Leave the answers' texts out of the file.")
+@click.option("--refresh", type=click.Path(path_type=Path), metavar="FILE", help="Mend a baseline's layout.")
+@settings_options(asks=False)
+def command(
+    *,
+    runs: tuple[str, ...],
+    reason: str | None,
+    here: bool,
+    no_pr: bool,
+    allow_single: bool,
+    no_answers: bool,
+    refresh: Path | None,
+    **given: Any,
+) -> int:
+    """Make runs the baseline: one file, one commit.
+
+    Three runs of the frozen system, or the one `touchstone select` chose from three. Everything that
+    would make the reference a lie is refused, all at once, each with its way out.
+    """
+    if refresh is not None:
+        return _refresh(refresh, runs)
+    if here == no_pr:
+        raise UsageError(
+            "say where the commit goes: --here (the current branch) or --no-pr (a branch of its own)",
+            "Opening the pull request from here is not built yet: push the branch that --no-pr makes.",
+        )
+    effective = settings_of(given)
+    bundles = drawn_bundles(_named_bundles(runs, effective))
+    wanted = Wanted(
+        bundles=bundles,
+        base="HEAD" if here else _base_of_branch(effective.root),
+        reason=reason,
+        allow_single=allow_single,
+        with_answers=not no_answers,
+    )
+    (loaded,) = packs_of(effective, [bundles[0].manifest.suite.pack_id], Path.cwd())
+    prepared = prepare(wanted, loaded, effective.config, effective.root, datetime.now(UTC).date())
+    click.echo(notes_text(prepared.notes), nl=False)
+    if prepared.baseline is None:
+        click.echo(refusals_text(prepared.refusals), nl=False, err=True)
+        return ExitCode.REFUSED
+    committed = _commit(prepared, wanted, here=here)
+    language = effective.config.language
+    click.echo(promoted_text(prepared.baseline, prepared.replaces, language), nl=False)
+    click.echo(f"{prepared.relpath}: commit {committed.commit[:12]} on {committed.branch}")
+    if not here:
+        click.echo(f"  → Push it and open a pull request: git push origin {committed.branch}")
+    return ExitCode.NOTHING_WORSE
+
+
+def _named_bundles(names: tuple[str, ...], effective: Effective) -> list[Bundle]:
+    if not names:
+        raise UsageError("which runs? touchstone promote RUN RUN RUN, or the one that select chose")
+    if "latest" in names:
+        raise UsageError("promote takes no `latest`: a promotion names its runs", "See them: touchstone list")
+    runs_dir = effective.root / effective.config.runs_dir
+    return [find_bundle(name, runs_dir, Path.cwd()) for name in names]
+
+
+def _base_of_branch(root: Path) -> str:
+    """Where the promotion's own branch starts: the current feature branch, else the default branch."""
+    repository = Repository.open(root)
+    if repository is None:
+        return "HEAD"
+    branch, default = repository.branch(), repository.default_branch()
+    return "HEAD" if branch is not None and branch != default else repository.default_ref() or "HEAD"
+
+
+def _commit(prepared: Prepared, wanted: Wanted, *, here: bool) -> Committed:
+    baseline = prepared.baseline
+    assert baseline is not None  # noqa: S101  refusals were empty
+    identity = (baseline.tenant, baseline.pack.id, baseline.target)
+    message = promote.promotion_message(baseline, prepared.replaces)
+    content = store.dump(baseline).encode()
+    trailer = promote.trailer_of(*identity)
+    if here:
+        return prepared.repository.commit_here(prepared.relpath, content, f"{message}\n{trailer}\n")
+    return prepared.repository.commit_in_worktree(
+        branch=promote.branch_of(*identity),
+        start=wanted.base,
+        relpath=prepared.relpath,
+        content=content,
+        message=message,
+        trailer=trailer,
+    )
+
+
+def _refresh(path: Path, runs: tuple[str, ...]) -> int:
+    if runs:
+        raise UsageError("--refresh takes a file and no runs: touchstone promote --refresh FILE")
+    if not path.is_file():
+        raise BadInputError(f"{path}: no such file", "Name a baseline: baselines/default/PACK.json")
+    before = read_bytes(path)
+    after = promote.refresh(before, str(path)).encode()
+    if after == before:
+        say(f"{path}: its layout is as it should be")
+    else:
+        write_atomic(path, after)
+        say(f"{path}: layout mended; no value changed")
+    return ExitCode.NOTHING_WORSE

@@ -1,0 +1,137 @@
+"""What the asking verbs share: settings, packs, the bench a run is made on, and a clean stop."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import click
+
+from touchstone.cli.options import overrides_of
+from touchstone.cli.progress import Phases
+from touchstone.config import Effective, ModelSettings, load_config
+from touchstone.errors import BadInputError
+from touchstone.files import json_pretty, write_atomic
+from touchstone.gate.measure import Bench
+from touchstone.judge.phase import JudgeProgress
+from touchstone.pack.load import LoadedPack, find_packs, load_pack
+from touchstone.render.plain import visible
+from touchstone.render.report import report_markdown
+from touchstone.render.terminal import result_text
+from touchstone.render.words import Language
+from touchstone.result.schema import ResultDoc
+from touchstone.run.bundle import REPORT_NAME, Bundle
+from touchstone.run.runner import EvalProgress
+
+
+def settings_of(given: Mapping[str, Any]) -> Effective:
+    """The effective settings of a command line; notes about the file go to stderr."""
+    effective = load_config(given.get("config_path"), overrides_of(given))
+    for note in effective.notes:
+        say(note)
+    return effective
+
+
+def packs_of(effective: Effective, named: Sequence[str], cwd: Path) -> list[LoadedPack]:
+    """The packs named on the command line (files, folders or ids), or all the settings name."""
+    known = [effective.root / entry for entry in effective.config.packs]
+    if not named:
+        paths = find_packs(known)
+        if not paths:
+            raise BadInputError(
+                f"no pack in {', '.join(effective.config.packs)}", "Name one: --pack packs/NAME.yaml"
+            )
+        return [load_pack(path) for path in paths]
+    return [pack for name in named for pack in _packs_named(name, known, cwd)]
+
+
+@contextmanager
+def bench_for(effective: Effective, given: Mapping[str, Any]) -> Iterator[Bench]:
+    """A bench on this machine: real clock, environment and signals, progress on stderr."""
+    config = effective.config
+    if given.get("models"):
+        config = config.model_copy(update={"models": _models_named(config.models, given["models"])})
+    with Phases(quiet=bool(given.get("quiet"))) as phases, stop_on_signal() as stop:
+        yield Bench(
+            config=config,
+            root=effective.root,
+            config_path=effective.path,
+            environ=dict(os.environ),
+            now=lambda: datetime.now(UTC),
+            token=lambda: secrets.token_hex(3),
+            stop=stop,
+            say=say,
+            on_answer=lambda event: _show_answer(phases, event),
+            on_verdict=lambda event: _show_verdict(phases, event),
+        )
+
+
+@contextmanager
+def stop_on_signal() -> Iterator[threading.Event]:
+    """An event that Ctrl-C or SIGTERM sets; a second Ctrl-C interrupts at once."""
+    stop = threading.Event()
+
+    def ask_to_stop(_signal: int, _frame: FrameType | None) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        stop.set()
+        say("stopping; press Ctrl-C again to leave at once")
+
+    before = {number: signal.signal(number, ask_to_stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def show_results(
+    bundles: Sequence[Bundle], results: Sequence[ResultDoc], *, as_json: bool, language: Language
+) -> None:
+    """Print each run's result, and leave `report.md` beside it."""
+    for bundle, result in zip(bundles, results, strict=True):
+        write_atomic(bundle.path / REPORT_NAME, report_markdown(result, bundle.answers(), language))
+    if as_json:
+        click.echo(json_pretty([result.to_json() for result in results], sort_keys=False), nl=False)
+        return
+    for bundle, result in zip(bundles, results, strict=True):
+        click.echo(f"{bundle.id}\n{result_text(result, language)}report: {bundle.path / REPORT_NAME}")
+
+
+def say(text: str) -> None:
+    """A line for the person, on stderr."""
+    click.echo(visible(text), err=True)
+
+
+def _packs_named(name: str, known: Sequence[Path], cwd: Path) -> list[LoadedPack]:
+    path = cwd / name
+    if path.exists():
+        return [load_pack(found) for found in find_packs([path])]
+    loaded = [pack for pack in map(load_pack, find_packs(known)) if pack.pack.id == name]
+    if not loaded:
+        raise BadInputError(
+            f"{name}: no such file, and no pack of that id", "See what there is: touchstone list"
+        )
+    return loaded
+
+
+def _models_named(configured: Sequence[ModelSettings], names: Sequence[str]) -> list[ModelSettings]:
+    by_id = {model.id: model for model in configured}
+    return [by_id.get(name) or ModelSettings(id=name) for name in dict.fromkeys(names)]
+
+
+def _show_answer(phases: Phases, event: EvalProgress) -> None:
+    errors = f" · {event.errors} errors" if event.errors else ""
+    phases.update("asking", event.done, event.planned, errors)
+
+
+def _show_verdict(phases: Phases, event: JudgeProgress) -> None:
+    phases.update("judging", event.done, event.planned, f" · {event.errors} errors" if event.errors else "")
