@@ -61,6 +61,11 @@ def json_pretty(value: Any, sort_keys: bool = True) -> str:
     return text.translate(_LINE_SEPARATORS) + "\n"
 
 
+def json_document(value: dict[str, Any]) -> str:
+    """A document we keep: top-level fields in the order given, keys sorted inside, with a final newline."""
+    return json_pretty({key: _sorted(item) for key, item in value.items()}, sort_keys=False)
+
+
 def digest_of(value: Any) -> str:
     """The hash over a value's canonical JSON line."""
     return sha256_of(json_line(value))
@@ -133,6 +138,11 @@ def write_atomic(path: Path, text: str | bytes) -> None:
 def write_json(path: Path, value: Any, sort_keys: bool = True) -> None:
     """Replace a JSON file as a whole."""
     write_atomic(path, json_pretty(value, sort_keys))
+
+
+def write_document(path: Path, value: dict[str, Any]) -> None:
+    """Replace a document we keep (see `json_document`)."""
+    write_atomic(path, json_document(value))
 
 
 def sync_folder(folder: Path) -> None:
@@ -210,6 +220,14 @@ def exclusive_lock(path: Path, busy: str, hint: str | None = None) -> Iterator[N
         yield
     finally:
         os.close(descriptor)
+
+
+def _sorted(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    if isinstance(value, (list, tuple)):
+        return [_sorted(item) for item in value]
+    return value
 
 
 def _parse_line(line: bytes, source: str) -> Any:

@@ -20,7 +20,7 @@ from tests.kit.builders import (
 )
 from tests.kit.golden import golden
 from touchstone.errors import BadInputError
-from touchstone.files import json_line, json_pretty, parse_json
+from touchstone.files import json_document, json_line, json_pretty, parse_json
 from touchstone.judge.records import JudgeIdentity, Verdict
 from touchstone.pack.checks import Check, Contains, Latency, Levenshtein
 from touchstone.pack.digest import hashes_of
@@ -71,13 +71,11 @@ def full() -> ResultDoc:
 
 
 def loaded(document: ResultDoc) -> ResultDoc:
-    return ResultDoc.model_validate(
-        parse_json(json_pretty(document.to_json(), sort_keys=False), "result.json")
-    )
+    return ResultDoc.model_validate(parse_json(json_document(document.to_json()), "result.json"))
 
 
 def test_a_full_result_is_the_golden_file() -> None:
-    text = json_pretty(full().to_json(), sort_keys=False)
+    text = json_document(full().to_json())
     assert text == golden("result.json", text)
 
 
