@@ -19,7 +19,7 @@ from tests.kit.scratch import scratch_repo
 from touchstone.baseline.kept import suite_of
 from touchstone.baseline.schema import Baseline
 from touchstone.baseline.selfcheck import content_digest
-from touchstone.baseline.store import dump, layout_damage, load, parse, path_of
+from touchstone.baseline.store import LayoutDamage, dump, layout_damage, load, parse, path_of, verify
 from touchstone.errors import BadInputError
 from touchstone.files import sha256_of
 from touchstone.pack.checks import Check, Contains, Latency
@@ -350,6 +350,25 @@ def test_a_formatters_layout_is_a_finding_of_its_own(baseline: Baseline) -> None
         assert damage is not None
         assert damage.hint is not None
         assert f"touchstone promote --refresh {FILE}" in damage.hint
+
+
+def test_a_hook_is_told_of_the_layout_and_everybody_else_reads_on(baseline: Baseline, tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(dump(baseline), encoding="utf-8")
+    assert verify(path) == baseline
+    path.write_text(json.dumps(json.loads(dump(baseline)), indent=1), encoding="utf-8")
+    assert load(path) == baseline
+    with pytest.raises(LayoutDamage, match="the content is whole"):
+        verify(path)
+
+
+def test_the_way_out_of_an_edit_fits_where_the_file_was_read(baseline: Baseline) -> None:
+    text = dump(baseline).replace('"reason": null', '"reason": "x"', 1)
+    for source, hint in ((FILE, f"Restore it: git checkout -- {FILE}"), (f"main:{FILE}", "Undo the commit")):
+        with pytest.raises(BadInputError) as caught:
+            parse(text, source)
+        assert caught.value.hint is not None
+        assert hint in caught.value.hint
 
 
 def test_B03_key_order_of_records_does_not_matter(baseline: Baseline) -> None:

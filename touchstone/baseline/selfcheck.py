@@ -23,8 +23,6 @@ from touchstone.result.schema import Row
 from touchstone.result.scorecard import cell_counts, cell_quality
 from touchstone.result.timing import length_medians
 
-HAND_EDIT_HINT = "A baseline is made by `touchstone promote`, never by hand. Restore it: git checkout -- {}"
-
 _SHOWN_CHARS = 80
 
 
@@ -33,9 +31,17 @@ def content_digest(value: Mapping[str, Any]) -> str:
     return digest_of({key: item for key, item in value.items() if key != "digest"})
 
 
+def hand_edit_hint(source: str) -> str:
+    """What to do about a baseline that was edited; `source` is a file, or REF:PATH."""
+    rule = "A baseline is made by `touchstone promote`, never by hand."
+    if ":" in source:
+        return f"{rule} Undo the commit that changed it, or promote again."
+    return f"{rule} Restore it: git checkout -- {source}"
+
+
 def check(baseline: Baseline, source: str) -> None:
     """Raise BadInputError naming the first thing that does not fit or is not what it is derived from."""
-    hint = HAND_EDIT_HINT.format(source)
+    hint = hand_edit_hint(source)
     suite = suite_of(baseline, source)
     for problem in _misfits(baseline, suite):
         raise BadInputError(f"{source}: {problem}", hint)

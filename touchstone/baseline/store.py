@@ -172,6 +172,16 @@ def load(path: Path) -> Baseline:
     return parse(read_bytes(path), str(path))
 
 
+def verify(path: Path) -> Baseline:
+    """Read a baseline file the way a hook does: damaged layout is raised too (LayoutDamage)."""
+    content = read_bytes(path)
+    baseline = parse(content, str(path))
+    damage = layout_damage(content, baseline, str(path))
+    if damage is not None:
+        raise damage
+    return baseline
+
+
 def path_of(baselines_dir: Path, tenant: str, pack: str, target: str | None) -> Path:
     """`<baselines_dir>/<tenant>/<pack>[.<target>].json`.
 
@@ -282,7 +292,7 @@ def _validated(value: dict[str, Any], source: str) -> Baseline:
         what = "unknown field" if first["type"] == "extra_forbidden" else first["msg"]
         raise BadInputError(
             f"{source}: {_place(first['loc'])}: {what[:1].lower()}{what[1:]}",
-            selfcheck.HAND_EDIT_HINT.format(source),
+            selfcheck.hand_edit_hint(source),
         ) from None
 
 
@@ -300,7 +310,7 @@ def _check_values(value: dict[str, Any], baseline: Baseline, source: str) -> Non
         place, says, meant = difference
         raise BadInputError(
             f"{source}: {place}: file says {says!r}, touchstone writes {meant!r}",
-            selfcheck.HAND_EDIT_HINT.format(source),
+            selfcheck.hand_edit_hint(source),
         )
 
 
@@ -310,5 +320,5 @@ def _check_digest(raw: dict[str, Any], source: str) -> None:
     if digest != says:
         raise BadInputError(
             f"{source}: edited by hand: the content's digest is {digest}, the file says {says}",
-            selfcheck.HAND_EDIT_HINT.format(source),
+            selfcheck.hand_edit_hint(source),
         )
