@@ -60,11 +60,14 @@ def test_a_restart_on_the_same_port_is_another_launch() -> None:
     assert first != second
 
 
-def test_an_engine_in_this_very_process_is_seen() -> None:
+def test_an_engine_in_this_very_process_is_seen_while_it_listens() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         assert str(launch_id(f"http://127.0.0.1:{port}")).startswith(f"{os.getpid()}:")
-    assert launch_id(f"http://127.0.0.1:{port}") is None
+        client = socket.create_connection(("127.0.0.1", port))
+        accepted, _ = server.accept()
+    with client, accepted:
+        assert launch_id(f"http://127.0.0.1:{port}") is None
 
 
 def test_a_client_of_the_port_is_not_the_engine() -> None:

@@ -160,6 +160,12 @@ def test_the_time_between_two_starts_is_no_hole() -> None:
     assert [facts.slept for facts in merge_windows(ticks, windows)] == [False, False]
 
 
+def test_a_clock_set_back_between_two_starts_makes_the_times_of_both_doubtful() -> None:
+    ticks = [*every_half_second(0, 60), tick(30, start=True, monotonic=600.0)]
+    assert facts_of(ticks, 40, 41).slept is True
+    assert facts_of(ticks, 10, 11).slept is False
+
+
 def test_a_resumed_run_keeps_the_baseline_from_before_the_model_was_loaded() -> None:
     ticks = [tick(0, 1000.0, start=True), tick(1, 9000.0), tick(50, 9000.0, start=True), tick(51, 9100.0)]
     assert facts_of(ticks, 51, 52).sys_used_delta_mb == 8100.0

@@ -58,6 +58,11 @@ def descendants(pid: int) -> list[psutil.Process]:
     return psutil.Process(pid).children(recursive=True)
 
 
+def ticker_of_this_process() -> psutil.Process:
+    [ticker] = [child for child in psutil.Process().children() if "touchstone.host.ticker" in child.cmdline()]
+    return ticker
+
+
 def is_gone(process: psutil.Process) -> bool:
     try:
         return process.status() == psutil.STATUS_ZOMBIE
@@ -179,8 +184,9 @@ def test_a_line_cut_by_a_crash_is_set_aside_on_resume(ticks_file: Path) -> None:
 
 
 def test_closing_ends_every_process_and_may_be_repeated(mac: FakeMac, ticks_file: Path) -> None:
+    others = set(descendants(os.getpid()))
     sampler = start_sampler(ticks_file)
-    started = descendants(os.getpid())
+    started = set(descendants(os.getpid())) - others
     names = " ".join(" ".join(process.cmdline()) for process in started)
     assert all(name in names for name in ("touchstone.host.ticker", "powermetrics", "caffeinate"))
     sampler.close()
@@ -206,7 +212,7 @@ def test_a_killed_run_leaves_no_process_behind(mac: FakeMac, ticks_file: Path, b
 
 def test_an_interrupt_from_the_keyboard_is_the_runs_to_answer(ticks_file: Path) -> None:
     with start_sampler(ticks_file, "linux") as sampler:
-        [ticker] = descendants(os.getpid())
+        ticker = ticker_of_this_process()
         ticker.send_signal(signal.SIGINT)
         count = len(read_ticks(ticks_file))
         wait_until(lambda: len(read_ticks(ticks_file)) > count, "one more tick")
@@ -215,7 +221,7 @@ def test_an_interrupt_from_the_keyboard_is_the_runs_to_answer(ticks_file: Path) 
 
 def test_a_sampler_that_died_is_told_at_the_end(ticks_file: Path) -> None:
     with start_sampler(ticks_file, "linux") as sampler:
-        [ticker] = descendants(os.getpid())
+        ticker = ticker_of_this_process()
         ticker.kill()
         wait_until(lambda: is_gone(ticker), "ticker gone")
     assert sampler.notes[-1].startswith("The resource sampler ended before the run")
@@ -235,3 +241,9 @@ def test_nothing_is_imported_from_the_folder_a_run_is_started_in(
     monkeypatch.chdir(tmp_path)
     with start_sampler(ticks_file, "linux"):
         assert last_tick(ticks_file).sys_used_mb is not None
+
+
+def test_the_sampler_stays_small() -> None:
+    seen = "import sys, touchstone.host.ticker; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", seen], stdout=subprocess.PIPE, check=True)
+    assert not {b"pydantic", b"yaml", b"httpx", b"git"} & set(done.stdout.split())
