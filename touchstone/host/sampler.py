@@ -56,12 +56,14 @@ def start_sampler(path: Path, system: str | None = None, power_every_s: float = 
     watched is a note, and its figures are n/a. On a Mac this also keeps the machine from falling asleep.
     """
     where = system or this_system()
-    process = _spawn(path, where, power_every_s)
     awake = _caffeinate() if where == "darwin" else None
+    process = _spawn(path, where, power_every_s)
+    notes = [_NOT_STARTED] if process is None else _notes_until_first_tick(process)
+    if process is not None and _NOT_STARTED in notes:
+        _end(process)
+        process = None
     sampler = Sampler(process, awake)
-    sampler.notes += [_NOT_STARTED] if process is None else _notes_until_first_tick(process)
-    if where == "darwin":
-        sampler.notes.append(_awake_note(awake))
+    sampler.notes += [*notes, _awake_note(awake)] if where == "darwin" else notes
     return sampler
 
 
