@@ -1,16 +1,71 @@
-"""Codes of a comparison as sentences. A code nobody wrote a sentence for is shown as it is."""
+"""Codes of a comparison as words. Every code of `touchstone.baseline.notes` and of an outcome stands here."""
 
 from __future__ import annotations
 
 from touchstone.baseline.comparison import Comparison
+from touchstone.baseline.notes import NOTES
 from touchstone.render.words import Words
+
+REASONS: dict[str, tuple[str, str]] = {
+    "suite": ("the whole suite moved", "die ganze Suite hat sich bewegt"),
+    "red_flag": ("a red flag", "eine Red-Flag"),
+    "red_flag_not_compared": ("a red flag on a new row", "eine Red-Flag in einer neuen Zeile"),
+    "floor": ("the knock-out dimension", "die K.-o.-Dimension"),
+    "check_flip": ("a check that always passed fails", "ein Check, der immer bestand, schlägt fehl"),
+    "case_fell": ("a single case fell", "ein einzelner Fall ist gefallen"),
+    "dimension_fell": ("a dimension fell beyond its tolerance", "eine Dimension fiel über ihre Toleranz"),
+    "not_judged": ("too many rows without a verdict", "zu viele Zeilen ohne Urteil"),
+    "instrument": ("another instrument", "ein anderes Messinstrument"),
+    "judge_moved": ("the judge moved", "der Judge hat sich bewegt"),
+    "gone_safety": ("a safety-critical prompt is gone", "ein sicherheitskritischer Prompt ist entfallen"),
+    "coverage": ("too little in common", "zu wenig gemeinsam"),
+    "too_few_cases": ("too few cases to say more", "zu wenige Fälle für mehr"),
+    "interval": ("", ""),
+    "same_answers": ("identical answers", "identische Antworten"),
+    "inside_margin": ("", ""),
+    "no_reference": ("", ""),
+}
+
+NOTES_DE: dict[str, str] = {
+    "engine_repeats_itself": "diese Engine wiederholt sich; wie sehr kleine Änderungen sie bewegen, "
+    "ist daran abgelesen, wie verschieden sich die Zeilen bewegt haben",
+    "engine_moved": "die Antworten kommen von anderem Modell, anderer Quantisierung oder Engine, wo "
+    "Beinahe-Gleichstände kippen; der Fehler ist um die Streuung der Zeilen erweitert",
+    "machine_moved": "die Antworten kommen von einer anderen Maschine; Qualität wird verglichen, Tempo nicht",
+    "rules_moved": "die Regeln haben sich bewegt; verglichen wird unter denen der Referenz",
+    "one_baseline_run": "die Referenz ruht auf einem Lauf, ihr Rauschen ist unbekannt",
+    "too_few_cases": "zu wenige Fälle, um einen kleinen Abfall zu sehen",
+    "prompt_cut": "die Engine las mindestens ein Zehntel weniger Prompt-Tokens eines unveränderten Prompts: "
+    "er wurde wohl gekürzt",
+    "judge_not_ruled_out": "schlechter nach Punkten, und die aufbewahrten Antworten wurden nicht erneut "
+    "bewertet: ein veränderter Judge ist nicht ausgeschlossen",
+    "judge_moved": "der heutige Judge bewertet auch die aufbewahrten Antworten niedriger",
+    "typical_differs": "der Abstand zum typischen Lauf ist nicht der zum Mittel aller Läufe",
+    "longer_answers": "der Wert stieg und die Antworten sind mindestens ein Fünftel länger; LLM-Judges haben "
+    "bekannten Längen-Bias",
+    "length_in_chars": "Länge in Zeichen, weil Tokens nicht gezählt wurden",
+    "red_flag_unconfirmed": "eine Red-Flag wurde gesetzt und nicht bestätigt",
+    "red_flag_not_compared": "eine Red-Flag an einem Prompt, zu dem die Referenz keine vergleichbare "
+    "Zeile hat",
+    "floor_unconfirmed": "die K.-o.-Dimension fiel auf ihre Schwelle, und das wurde nicht bestätigt",
+    "safety_not_assessed": "die Sicherheit konnte nicht beurteilt werden, bei der Referenz konnte sie es",
+    "rows_new": "Zeilen, die die Referenz nicht hat, sind genannt und nicht verglichen",
+    "rows_gone": "Zeilen der Referenz fehlen im Lauf",
+    "lower_one_draw": "Zeilen sind in einer Ziehung niedriger, die ein neuer Versuch nur wiederholte; "
+    "lies beide Antworten",
+    "check_reruns_too_many": "ein Check kippte, dessen Bestätigung mehr Ziehungen bräuchte, als sie wert ist",
+}
 
 
 def reason_words(comparison: Comparison, words: Words) -> str:
     """Why the status is what it is, in a few words; empty where the status says it all."""
-    return comparison.reason.replace("_", " ")
+    if comparison.reason not in REASONS:
+        return comparison.reason.replace("_", " ")
+    return REASONS[comparison.reason][1 if words.language == "de" else 0]
 
 
 def note_sentence(code: str, words: Words) -> str:
     """A note as one sentence."""
-    return code
+    if words.language == "de":
+        return NOTES_DE.get(code, code)
+    return NOTES.get(code, code)

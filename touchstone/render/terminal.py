@@ -41,7 +41,7 @@ def comparison_text(comparison: Comparison, language: Language = "en") -> str:
         _diff_lines(comparison.diffs),
         _row_lines(comparison, words),
         _named_lines(comparison, words),
-        [note_sentence(note, words) for note in comparison.notes],
+        [f"note: {note_sentence(note, words)}" for note in comparison.notes],
         _honesty_lines(comparison, words),
     ]
     return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
