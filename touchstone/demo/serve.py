@@ -26,13 +26,20 @@ def main(model_path: str, port: int, name: str) -> None:
     # One slot: answers do not depend on what else is being asked.
     parameters.n_parallel = 1
     parameters.n_ctx = CONTEXT_TOKENS
-    if sys.platform == "linux":
-        parameters.cpuparams.n_threads = len(os.sched_getaffinity(0))
+    parameters.cpuparams.n_threads = _threads()
     parameters.endpoint_props = parameters.endpoint_slots = parameters.endpoint_metrics = True
     parameters.ui = False
     server = xllamacpp.Server(parameters)
     print("listening", server.listening_address, flush=True)  # noqa: T201
     signal.pause()
+
+
+def _threads() -> int:
+    """Half the cores, at most four: the threads wait for each other after every layer, so one that has to
+    share its core with another program slows the rest down tenfold.
+    """
+    cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    return max(1, min(4, cores // 2))
 
 
 if __name__ == "__main__":
