@@ -194,13 +194,13 @@ class _Builder:
 
     def _scalar(self, event: Any) -> None:
         self._refuse_tag(event)
-        if self._has_tabs:
-            self._spans.append((event.start_mark.index, event.end_mark.index))
         if not event.value.isascii() and _SURROGATE.search(event.value):
             self._note(
                 _mark(event), "half of a character pair cannot stand alone", "write the character itself"
             )
         node = Scalar(event.value, bool(event.implicit[0]) and not event.style, _mark(event))
+        if self._has_tabs and not node.plain:
+            self._spans.append((event.start_mark.index, event.end_mark.index))
         self._keep_anchor(event.anchor, node)
         self._add(node, 1)
 
@@ -285,14 +285,15 @@ class _Builder:
             )
 
     def _note_tabs(self) -> None:
-        """Tabs between values: libraries disagree on them, so only texts and comments may hold any."""
+        """YAML libraries disagree on tabs: only quoted texts, blocks and comments may hold any."""
         bare, end = "", 0
         for start, stop in self._spans:
             bare += self._text[end:start] + re.sub(r"[^\n]", "x", self._text[start:stop])
             end = stop
         skeleton = _COMMENT.sub(lambda match: "#" * len(match.group()), bare + self._text[end:])
-        for match in re.finditer(r"\t(?=[ \t]*[^ \t\n#])", skeleton):
-            self._note(_place(skeleton, match.start()), "a tab separates here", "use spaces")
+        for match in re.finditer(r"\t+", skeleton):
+            hint = "use spaces, or quote the text it belongs to"
+            self._note(_place(skeleton, match.start()), "a tab cannot stand here", hint)
 
     def _note_syntax(self, error: yaml.MarkedYAMLError) -> None:
         mark = error.problem_mark or error.context_mark
@@ -302,7 +303,7 @@ class _Builder:
             self.problems.append(self._depth_problem(place))
             return
         if mark and self._character_at(place) == "\t":
-            self._note(place, "a tab cannot stand here", "indent with spaces")
+            self._note(place, "a tab cannot stand here", "use spaces, or quote the text it belongs to")
             return
         hint = next((hint for words, hint in _SYNTAX_HINTS.items() if words in phrase), None)
         self._note(place, f"not valid YAML: {phrase}", hint)

@@ -16,7 +16,8 @@ from touchstone.yaml_source.problem import quoted
 INTEGER_MAX = 2**64 - 1
 DIGITS_MAX = 40
 
-NULL = re.compile(r"~|null|")
+NULL_WORDS = frozenset({"", "~", "null"})
+"""How nothing may be written."""
 
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]*)")
 _DECIMAL = re.compile(r"-?(0|[1-9][0-9]*)\.[0-9]+")
@@ -104,7 +105,7 @@ def boolean_of(text: str) -> bool:
 
 def value_of(text: str) -> Any:
     """A plain scalar where anything may stand: null, true, false, a number or a text."""
-    if NULL.fullmatch(text):
+    if text in NULL_WORDS:
         return None
     if text in ("true", "false"):
         return text == "true"

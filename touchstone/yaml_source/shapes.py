@@ -20,7 +20,7 @@ from pydantic.fields import FieldInfo
 from touchstone.yaml_source.nodes import Document, Entry, Listing, Mapping, Node, Scalar
 from touchstone.yaml_source.problem import KeyPath, Problem, quoted
 from touchstone.yaml_source.scalars import (
-    NULL,
+    NULL_WORDS,
     ScalarError,
     boolean_of,
     integer_of,
@@ -195,7 +195,7 @@ class _Nullable:
     inner: Shape
 
     def read(self, node: Node, path: KeyPath, findings: Findings) -> Any:
-        if isinstance(node, Scalar) and node.plain and (not node.text or NULL.fullmatch(node.text)):
+        if _is_nothing(node):
             return None
         return self.inner.read(node, path, findings)
 
@@ -387,6 +387,8 @@ def _kind(node: Node) -> str:
         return "a mapping"
     if isinstance(node, Listing):
         return "a list"
-    if node.plain and (not node.text or NULL.fullmatch(node.text)):
-        return "nothing"
-    return "a single value"
+    return "nothing" if _is_nothing(node) else "a single value"
+
+
+def _is_nothing(node: Node) -> bool:
+    return isinstance(node, Scalar) and node.plain and node.text in NULL_WORDS
