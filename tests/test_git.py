@@ -201,7 +201,9 @@ def test_names_git_could_take_for_patterns_are_literal(repo: ScratchRepo) -> Non
     door = opened(repo.path)
     assert [door.read("HEAD", name) for name in (":(top)x", "a*b", "-x")] == [b"1", b"2", b"4"]
     assert door.read("HEAD", "a?b") is None
+    repo.commit("the other one", {"axb": "5", "x": "6"})
     assert [entry.subject for entry in door.log("a*b")] == ["odd"]
+    assert [entry.subject for entry in door.log(":(top)x")] == ["odd"]
     assert door.is_clean([repo.path / "a?b"]) is False
 
 
@@ -480,7 +482,9 @@ def test_a_link_out_of_the_repository_is_refused(repo: ScratchRepo, tmp_path: Pa
     assert list((tmp_path / "home").iterdir()) == []
 
 
-def test_two_promotions_at_once_do_not_mix(repo: ScratchRepo, tmp_path: Path) -> None:
+def test_two_promotions_at_once_do_not_mix(
+    repo: ScratchRepo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     door = opened(repo.path)
     repo.hook("pre-commit", f'cd "{repo.path}" && "{sys.executable}" "{tmp_path}/second.py" >&2; true')
     (tmp_path / "second.py").write_text(
@@ -489,12 +493,8 @@ def test_two_promotions_at_once_do_not_mix(repo: ScratchRepo, tmp_path: Path) ->
         "try:\n    repo.commit_here('x.json', b'1', 'second')\n"
         "except Exception as error:\n    Path.home().joinpath('said').write_text(str(error))\n"
     )
-    repo.git("config", "user.name", AUTHOR)
-    os.environ["PYTHONPATH"] = str(Path(__file__).parents[1])
-    try:
-        promote(door)
-    finally:
-        del os.environ["PYTHONPATH"]
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
+    promote(door)
     assert "another promotion is under way" in (Path.home() / "said").read_text()
 
 

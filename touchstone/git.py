@@ -551,7 +551,8 @@ def _said(done: _Done) -> str:
 
 def _put_back(path: Path, content: bytes | None, root: Path) -> None:
     if content is not None:
-        write_atomic(path, content)
+        if not path.is_file() or path.read_bytes() != content:
+            write_atomic(path, content)
         return
     path.unlink(missing_ok=True)
     for folder in path.parents:
