@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any, Literal
@@ -46,6 +46,9 @@ _THINKING_END = re.compile(r"</(?:think|thinking|reasoning)>")
 _OPENER = re.compile(r"[\[{]")
 _STRUCTURE = re.compile(r'[\\"\[\]{}]')
 _VERDICT_KEY = re.compile(r"(?:rationale|scores|red_flag)\\?[\"']?\s*:")
+_LOOSE_KEY = re.compile(r"[\"'](?:rationale|scores|red_flag)\\?[\"']\s*:")
+_SCORES = re.compile(r"scores[\\\"']*\s*[:=]\s*\{([^{}]*)\}")
+_PAIR = re.compile(r"(?<![\w.\-])([\w.\-]+)[\\\"']*\s*[:=]\s*[\\\"']*(\d{1,9})")
 _BLANKS = re.compile(r"\s+")
 
 
@@ -82,18 +85,21 @@ def parse_reply(
         return _with_finish(error.fault, finish_reason)
 
 
-def stands_in(answer: str, source: str, rationale: str) -> bool:
-    """Whether a verdict is the answer's own text: the same characters, or its rationale beside scores."""
+def stands_in(answer: str, source: str, scores: Mapping[str, int]) -> bool:
+    """Whether a verdict is the answer's own text: its characters, or its scores in whatever spelling.
+
+    A judge that quotes such an answer without escapes writes the answer's scores into its own verdict.
+    """
     if _BLANKS.sub("", source) in _BLANKS.sub("", answer):
         return True
-    literals = (json.dumps(rationale), json.dumps(rationale, ensure_ascii=False))
-    return "scores" in answer and any(literal in answer for literal in literals)
+    told = ({id_: int(score) for id_, score in _PAIR.findall(block)} for block in _SCORES.findall(answer))
+    return any(scores == block for block in told)
 
 
 def _parsed(text: str, brief: Brief, answer: str) -> ParsedVerdict:
     source, value = _only_verdict(_without_thinking(text))
     verdict = _verdict(value, brief)
-    if stands_in(answer, source, verdict.rationale):
+    if stands_in(answer, source, verdict.scores):
         raise _FaultyError("quoted", "the verdict is a copy of one that stands in the answer itself")
     return verdict
 
@@ -148,6 +154,7 @@ def _top_level(text: str) -> Iterator[tuple[str, Any]]:
     place = 0
     while opener := _OPENER.search(text, place):
         start = opener.start()
+        _refuse_loose(text, place, start)
         end, value = _decoded(text, start)
         if end is not None:
             yield text[start:end], value
@@ -156,6 +163,13 @@ def _top_level(text: str) -> Iterator[tuple[str, Any]]:
             if _VERDICT_KEY.search(text, start, end):
                 raise _FaultyError("broken", "the verdict is not valid JSON")
         place = end
+    _refuse_loose(text, place, len(text))
+
+
+def _refuse_loose(text: str, start: int, end: int) -> None:
+    """A piece of a verdict outside every bracket: something closed the object it belongs to too early."""
+    if _LOOSE_KEY.search(text, start, end):
+        raise _FaultyError("broken", "the verdict is not valid JSON: parts of it stand outside its object")
 
 
 def _decoded(text: str, start: int) -> tuple[int | None, Any]:
