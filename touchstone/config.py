@@ -267,17 +267,12 @@ def _validated(values: dict[str, Any], faults: _Faults) -> Config | None:
         return Config.model_validate(_merged(values, faults.overrides))
     except ValidationError as error:
         for fault in error.errors(include_url=False):
-            path = fault["loc"]
+            missing = fault["type"] == "missing"
+            path, words = fault["loc"], limit_words(fault["type"], fault.get("ctx", {}))
             # What the file itself got wrong has been noted with its line.
-            if not from_file or _flag_of(path, faults.overrides):
-                faults.at(
-                    path, _with_key(path, fault["type"], limit_words(fault["type"], fault.get("ctx", {})))
-                )
+            if not from_file or (not missing and _flag_of(path, faults.overrides)):
+                faults.at(path[:-1] if missing else path, f"{dotted(path)} {words}" if missing else words)
     return None
-
-
-def _with_key(path: KeyPath, kind: str, words: str) -> str:
-    return f"{dotted(path)} {words}" if kind == "missing" else words
 
 
 def _merged(values: dict[str, Any], overrides: Overrides) -> dict[str, Any]:
@@ -299,7 +294,7 @@ def _flag_of(path: KeyPath, overrides: Overrides) -> str | None:
     for name, (_, flag) in overrides.items():
         given = tuple(name.split("."))
         shared = min(len(parts), len(given))
-        if parts[:shared] == given[:shared] or (len(given) > 1 and parts[:-1] == given[:-1]):
+        if parts[:shared] == given[:shared]:
             return flag
     return None
 
