@@ -33,7 +33,9 @@ class Problem:
     hint: str | None = None
 
     def __str__(self) -> str:
-        place = ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
+        # A line that begins with two colons would be a command to a workflow's runner.
+        file = f"./{self.file}" if self.file.startswith(":") else self.file
+        place = ":".join(str(part) for part in (file, self.line, self.column) if part is not None)
         subject = f"{self.path}: " if self.path else ""
         hint = f" ({self.hint})" if self.hint else ""
         return seen(f"{place}: {subject}{self.problem}{hint}")
