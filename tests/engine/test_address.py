@@ -44,6 +44,7 @@ def test_with_and_without_slash_and_version(written: str, origin: str, root: str
         "http://host/v1?key=abc",
         "http://host/v1#x",
         "http://user:pw@host/v1",
+        "http://user@host/v1",
         "http://[::1/v1",
         f"http://{'a' * 70}.example/v1",
         "1234",

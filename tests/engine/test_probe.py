@@ -235,7 +235,10 @@ def test_ollama_with_nothing_running_tells_its_version_only() -> None:
 
 def test_vllm() -> None:
     entry = {"id": "qwen", "owned_by": "vllm", "root": "/models/Qwen3-8B-AWQ", "max_model_len": 32768}
-    found = probed({"/version": whole({"version": "0.11.2"}), "/v1/models": whole({"data": [entry]})}, "qwen")
+    other = {**entry, "id": "not-asked-for"}
+    found = probed(
+        {"/version": whole({"version": "0.11.2"}), "/v1/models": whole({"data": [entry, other]})}, "qwen"
+    )
     assert (found.engine, found.engine_version) == ("vllm", "0.11.2")
     assert found.served_model == {"qwen": "Qwen3-8B-AWQ"}
     assert found.context_length == {"qwen": 32768}

@@ -51,11 +51,11 @@ def test_S03_comments_are_no_content() -> None:
 
 
 def test_S03_comments_keep_the_idle_limit_away() -> None:
-    slow = [b": processing\n\n"] * 6 + list(answer("Hello world").chunks)
-    reply = reply_to(Script(slow, delays=(0.2,) * 6 + (0.0,)), idle_s=0.5)
+    slow = [b": processing\n\n"] * 8 + list(answer("Hello world").chunks)
+    reply = reply_to(Script(slow, delays=(0.2,) * 8 + (0.0,)), idle_s=1.0)
     assert _same_as_plain(reply, "Hello world")
     assert reply.ttft_s is not None
-    assert reply.ttft_s > 1.1
+    assert reply.ttft_s > 1.5
 
 
 def test_S06_crlf() -> None:
@@ -132,6 +132,12 @@ def test_S14_own_neither_finish_reason_nor_done_is_a_cut() -> None:
     assert (reply.attempts, pauses) == (4, [1, 2, 4])
 
 
+def test_S14_own_cut_in_the_middle_of_an_event() -> None:
+    raw = b"".join(answer("Hello world").chunks[:3])
+    reply, _ = asked(stream(raw[:-20]), retries=0)
+    assert (reply.status, reply.error_class, reply.text) == ("error", "transport", "Hello")
+
+
 def test_S16_finish_reason_but_no_done() -> None:
     reply = reply_to(case("S16-finish-but-no-done"))
     assert _same_as_plain(reply, "Hello world")
@@ -193,6 +199,7 @@ def test_S23_own_a_count_of_zero_beside_text_is_no_count() -> None:
 def test_S26_a_clean_200_without_events_is_an_error_and_retried() -> None:
     reply, pauses = asked(case("S26-clean-200-no-events"))
     assert (reply.status, reply.error_class) == ("error", "empty_stream")
+    assert "text/event-stream" in (reply.error_message or "")
     assert (reply.attempts, pauses) == (4, [1, 2, 4])
 
 
@@ -239,6 +246,12 @@ def test_T06_a_200_with_an_error_body_is_retried_by_the_code_it_carries() -> Non
     assert (reply.status, reply.error_class) == ("error", "in_band")
     assert reply.error_message == "upstream flagged the content"
     assert (reply.attempts, pauses) == (4, [1, 2, 4])
+
+
+def test_T06_own_a_passing_complaint_after_text_is_final() -> None:
+    late = Script([event(chunk({"content": "Par"})), event({"error": {"code": 502, "message": "gone"}})])
+    reply, pauses = asked(late)
+    assert (reply.status, reply.text, pauses) == ("error", "Par", [])
 
 
 def test_T06_own_a_200_whose_complaint_is_final() -> None:

@@ -33,6 +33,7 @@ def test_thinking_is_split_off(text: str, visible: str, chars: int, note: str | 
     [
         "Use <think> tags.",
         "The tag </think> ends it.",
+        "Tags:\n</think> ends it.",
         "a <think>b</think> c",
         "  indented",
         "",

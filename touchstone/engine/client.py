@@ -131,12 +131,14 @@ class ChatClient:
         watch = self._watch()
         started = time.time()
         trouble: Exception | None = None
+        kind: str | None = None
         try:
             path = self._address.api + "/chat/completions"
             with self._wire.request("POST", path, watch, self._headers, data) as got:
                 started = got.sent_at
                 if (refused := self._refused(got, watch)) is not None:
                     return refused
+                kind = got.header("Content-Type")
                 while not assembler.finished and (more := got.read()):
                     assembler.feed(more, time.monotonic() - watch.began)
                 got.settle()
@@ -144,6 +146,8 @@ class ChatClient:
             trouble = error
         broken = self._fault_of(trouble) if trouble else None
         reply = assembler.close(time.monotonic() - watch.began, broken)
+        if reply.error_class == "empty_stream" and kind:
+            reply = replace(reply, error_message=f"{reply.error_message} (content type {kind})")
         again = _again(assembler.fault, trouble, assembler.generated)
         return _Try(_stamped(reply, started, trouble), again)
 

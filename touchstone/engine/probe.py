@@ -117,8 +117,6 @@ class HttpLook:
             with self._wire.request(method, self._root + path, watch, self._headers, body) as got:
                 raw = got.read_all(_LONGEST_ANSWER)
                 return Answered(got.status, got.header("Server") or "", _decoded(raw), _text(raw))
-        except ConnectionRefusedError:
-            self._silences = _MOST_SILENCES
         except (LimitReached, OSError, http.client.HTTPException):
             self._silences += 1
         return None
