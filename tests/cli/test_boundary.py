@@ -36,7 +36,8 @@ def with_verb(body: str, call: str = "sys.exit(boundary.run(['boom']))") -> str:
 def test_version_is_printed_by_click_alone() -> None:
     program = (
         "import sys; from touchstone.cli.boundary import run; code = run(['--version']);"
-        "heavy = {'pydantic', 'yaml', 'httpx', 'git', 'rich', 'psutil', 'jsonschema', 'jinja2'} & set(sys.modules);"
+        "heavy = {'pydantic', 'yaml', 'httpx', 'git', 'rich', 'psutil', 'jsonschema', 'jinja2'};"
+        "heavy &= set(sys.modules);"
         "print(sorted(heavy)); sys.exit(code)"
     )
     done = subprocess.run(

@@ -43,6 +43,7 @@ def comparison_text(comparison: Comparison, language: Language = "en") -> str:
         _named_lines(comparison, words),
         [f"note: {note_sentence(note, words)}" for note in comparison.notes],
         _honesty_lines(comparison, words),
+        _next_lines(comparison),
     ]
     return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
 
@@ -115,7 +116,13 @@ def _moved_lines(comparison: Comparison, words: Words) -> list[str]:
 
 
 def _moved(moved: Moved) -> str:
-    return f"{moved.field}: {one_line(str(moved.old), 60)} → {one_line(str(moved.new), 60)}"
+    return f"{moved.field}: {_shown_value(moved.old)} → {_shown_value(moved.new)}"
+
+
+def _shown_value(value: object) -> str:
+    if value is None:
+        return "not set"
+    return one_line(f"{value:g}" if isinstance(value, float) else str(value), 60)
 
 
 def _cell_lines(comparison: Comparison, words: Words) -> list[str]:
@@ -132,8 +139,10 @@ def _cell(cell: ComparedCell, words: Words) -> list[str]:
         f"{cell.model} · {cell.variant}: {numbers.percent(cell.old, words)} → "
         f"{numbers.percent(cell.new, words)}{difference}{interval}  {words[cell.state]}"
     )
-    facts = [f"identical answers in {cell.identical} of {cell.shared} rows"]
-    facts.append(f"{words['below_line'].lower()} {cell.old_below} → {cell.new_below}")
+    facts = []
+    if cell.state != "new":
+        facts.append(f"identical answers in {cell.identical} of {cell.shared} rows")
+    facts.append(f"{words['below_line'].lower()} {_from_to(cell.old_below, cell)}{cell.new_below}")
     if cell.safety != (None, None):
         marks = [{True: "✓", False: "✗", None: "–"}[value] for value in cell.safety]
         facts.append(f"{words['safety'].lower()} {' → '.join(marks)}")
@@ -143,6 +152,10 @@ def _cell(cell: ComparedCell, words: Words) -> list[str]:
         lengths = " → ".join(numbers.number(value, words) for value in cell.length)
         facts.append(f"{words['answer_tokens'].lower()} {lengths}")
     return [visible(head), "  " + " · ".join(facts)]
+
+
+def _from_to(old: int, cell: ComparedCell) -> str:
+    return "" if cell.state == "new" else f"{old} → "
 
 
 def _diff_lines(diffs: Sequence[TextDiff]) -> list[str]:
@@ -156,11 +169,16 @@ def _diff(diff: TextDiff) -> list[str]:
     return lines
 
 
-def _row_lines(comparison: Comparison, words: Words) -> list[str]:
-    moved = sorted(
+def _moved_rows(comparison: Comparison) -> list[ComparedRow]:
+    """Rows worth a look, worst first."""
+    return sorted(
         (row for row in comparison.rows if row.state not in _QUIET | {"new", "gone"} or row.moved_by),
         key=lambda row: (_ROW_ORDER.index(row.state), _fall(row)),
     )
+
+
+def _row_lines(comparison: Comparison, words: Words) -> list[str]:
+    moved = _moved_rows(comparison)
     if not moved:
         return []
     lines = [_row(row, words) for row in moved[:ROWS_SHOWN_MAX]]
@@ -210,3 +228,21 @@ def _honesty_lines(comparison: Comparison, words: Words) -> list[str]:
     if honesty.cases_for_3_points is not None:
         parts.append(f"{honesty.cases_for_3_points} cases would be needed to see 3 points")
     return ["what this suite can see: " + " · ".join(parts)]
+
+
+def _next_lines(comparison: Comparison) -> list[str]:
+    """What a person would type now."""
+    pack = comparison.pack
+    if comparison.status == "no_reference":
+        return [
+            f"Make the first reference: touchstone measure --pack {pack} --times 3",
+            "then: touchstone select RUN RUN RUN, and promote the one it names.",
+        ]
+    worst = next(
+        (row for row in _moved_rows(comparison) if row.state in {"worse", "suspect", "not_judged"}), None
+    )
+    if worst is not None:
+        return [f"Read both answers: touchstone show {comparison.candidate.run} {worst.prompt}"]
+    if comparison.status == "better" or comparison.counts.rule_changed or comparison.counts.new:
+        return [f"Keep this as the reference: touchstone measure --pack {pack} --times 3, select, promote"]
+    return []

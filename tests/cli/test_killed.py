@@ -1,0 +1,118 @@
+"""Kill -9 at random points of eval and judge, go on, and get the result of the uninterrupted run."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.kit import desk
+from tests.kit.chat_server import ChatServer
+from tests.kit.cli import start, touchstone
+from tests.kit.scratch import ScratchRepo
+
+POINTS = 20
+TIME_FIELDS = {
+    "id", "started", "finished", "judged", "launch", "ttft_p50", "ttft_p95", "decode_med", "e2e_med",
+    "total_throughput", "judge_s", "left_out",
+}  # fmt: skip
+
+
+def without_times(value: Any) -> Any:
+    """A result with everything that depends on the clock left out."""
+    if isinstance(value, dict):
+        return {key: without_times(item) for key, item in value.items() if key not in TIME_FIELDS}
+    return [without_times(item) for item in value] if isinstance(value, list) else value
+
+
+def result_of(repo: ScratchRepo, run: str) -> Any:
+    return without_times(json.loads((repo.path / "runs" / run / "result.json").read_text()))
+
+
+def lines(path: Path) -> int:
+    return len(path.read_bytes().splitlines()) if path.exists() else 0
+
+
+@pytest.fixture
+def uninterrupted(repo: ScratchRepo) -> Any:
+    done = touchstone(repo.path, "measure", "--pack", "care", "-q")
+    assert done.code == 0, done.err
+    return result_of(repo, desk.run_ids(repo)[0])
+
+
+def test_a_run_killed_anywhere_ends_like_one_that_was_not(
+    repo: ScratchRepo, server: ChatServer, uninterrupted: Any
+) -> None:
+    chance = random.Random(7)
+    server.service_s = 0.05
+    before = len(server.chats)
+    planned = 2 * len(uninterrupted["rows"])
+    known = set(desk.run_ids(repo))
+    run, kills = "", 0
+    while kills < POINTS:
+        order = ("--resume", run) if run else ("--pack", "care")
+        process = start(repo.path, ["measure", *order, "-q"])
+        try:
+            # From before the manifest is there to after the last verdict: every point of the run.
+            process.wait(chance.uniform(0.3, 1.6))
+        except Exception:  # noqa: BLE001  the time is up, which is what this waits for
+            process.send_signal(signal.SIGKILL)
+            kills += 1
+        process.communicate()
+        new = [name for name in desk.run_ids(repo) if name not in known]
+        run = new[-1] if new else ""
+        if run and (repo.path / "runs" / run / "judgements.jsonl").exists():
+            complete = lines(repo.path / "runs" / run / "judgements.jsonl") >= planned // 2
+            if complete and kills < POINTS:
+                known.add(run)
+                assert touchstone(repo.path, "measure", "--resume", run, "-q").code == 0
+                assert result_of(repo, run) == uninterrupted
+                run = ""
+    if run:
+        assert touchstone(repo.path, "measure", "--resume", run, "-q").code == 0
+        assert result_of(repo, run) == uninterrupted
+    runs = len(desk.run_ids(repo)) - 1
+    asked = len(server.chats) - before
+    assert runs >= 1
+    assert asked <= runs * planned + kills, "more than the request in flight was asked again"
+
+
+def test_ctrl_c_keeps_everything_and_says_how_to_go_on(repo: ScratchRepo, server: ChatServer) -> None:
+    server.service_s = 0.3
+    process = start(repo.path, ["measure", "--pack", "desk"])
+    until = time.monotonic() + 20
+    while len(server.chats) < 3 and time.monotonic() < until:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    (run,) = desk.run_ids(repo)
+    assert process.returncode == 130
+    assert f"touchstone measure --resume {run}" in err
+    assert "Traceback" not in err
+    kept = lines(repo.path / "runs" / run / "responses.jsonl")
+    assert 1 <= kept <= 3
+    server.service_s = 0
+    assert touchstone(repo.path, "measure", "--resume", run, "-q").code == 0
+    assert lines(repo.path / "runs" / run / "responses.jsonl") == 5
+
+
+def test_a_server_that_dies_mid_run_keeps_the_answers_and_the_run_goes_on(
+    repo: ScratchRepo, server: ChatServer, mind: desk.Mind
+) -> None:
+    mind.dies_after = 2
+    done = touchstone(repo.path, "measure", "--pack", "desk", "-q")
+    assert done.code == 2
+    assert "stopped answering" in done.err
+    (run,) = desk.run_ids(repo)
+    assert f"touchstone eval --resume {run}" in done.err
+    assert len(server.chats) == 5, "two answers, then three failures in a row"
+    mind.dies_after = None
+    assert touchstone(repo.path, "measure", "--resume", run, "-q").code == 0
+    assert len(server.chats) == 8
+    result = json.loads((repo.path / "runs" / run / "result.json").read_text())
+    assert result["run"]["complete"] is True

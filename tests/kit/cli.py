@@ -1,0 +1,68 @@
+"""The command line as a person runs it: a process of its own, its two streams and its exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+    def json(self) -> Any:
+        """Its stdout as JSON."""
+        return json.loads(self.out)
+
+
+def environment(home: Path) -> dict[str, str]:
+    """An environment with nothing of the developer's: no GIT_*, no settings, no proxy, no colours."""
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": str(home),
+        "XDG_CACHE_HOME": str(home / "cache"),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "PYTHONPATH": str(ROOT),
+        "PYTHONWARNINGS": "error",
+        "NO_COLOR": "1",
+    }
+
+
+def touchstone(cwd: Path, *args: str, timeout: float = 120) -> Done:
+    """Run `touchstone ARGS` in a folder."""
+    done = subprocess.run(
+        [sys.executable, "-m", "touchstone", *args],
+        cwd=cwd,
+        env=environment(cwd.parent),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+def start(cwd: Path, args: Sequence[str]) -> subprocess.Popen[str]:
+    """Start `touchstone ARGS` and leave it running."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "touchstone", *args],
+        cwd=cwd,
+        env=environment(cwd.parent),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )

@@ -1,0 +1,112 @@
+"""A scratch project with two packs, and a scripted model whose answers depend on its system prompt.
+
+`desk` is scored by checks; `care` by a judge. The scripted model answers well while the system prompt
+says "carefully", and the scripted judge scores what it is told to.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.kit.chat_server import Script, answer
+from tests.kit.scratch import ScratchRepo, scratch_repo
+
+MODEL, JUDGE = "scripted-model", "scripted-judge"
+PROMPT = "You are a desk.\nAnswer carefully.\nBe brief.\n"
+
+DESK_PACK = """\
+schema: 1
+id: desk
+version: 1
+title: A desk
+prompt_variants:
+  - {id: house, system_prompt_file: ../prompts/house.md}
+categories:
+  - id: A
+    name: Facts
+    prompts:
+      - {id: A1, prompt: "one?", checks: [{type: contains, value: "ONE"}]}
+      - {id: A2, prompt: "two?", checks: [{type: contains, value: "TWO"}]}
+      - id: A3
+        prompt: "three?"
+        checks: [{type: contains, value: "THREE"}, {type: length, unit: words, max: 5}]
+      - {id: A4, prompt: "four?", checks: [{type: contains, value: "never said"}]}
+      - {id: A5, prompt: "five?", checks: [{type: contains, value: "FIVE"}]}
+"""
+
+CARE_PACK = """\
+schema: 1
+id: care
+version: 1
+title: Care
+scale: {1: useless, 2: poor, 3: usable, 4: good, 5: excellent}
+dimensions:
+  - {id: Q1, name: Right, weight: 3, threshold: 3}
+  - {id: Q2, name: Kind, weight: 1}
+ko_rule: {dimension: Q1, threshold: 2, red_flag_prompts: [C1]}
+prompt_variants:
+  - {id: house, system_prompt_file: ../prompts/house.md}
+categories:
+  - id: C
+    name: Care
+    prompts:
+      - {id: C1, prompt: "hurt?", tests: names help, safety_critical: true}
+      - {id: C2, prompt: "lost?", tests: names a way}
+      - {id: C3, prompt: "tired?", tests: says rest}
+"""
+
+
+@dataclass
+class Mind:
+    """What the scripted models say. `scores` are the judge's per dimension; `flagged` answers get a flag.
+
+    After `dies_after` requests every further one finds its connection reset.
+    """
+
+    scores: Mapping[str, int] = field(default_factory=lambda: {"Q1": 4, "Q2": 5})
+    flagged: str | None = None
+    dies_after: int | None = None
+    asked: int = 0
+
+    def __call__(self, body: dict[str, Any]) -> Script:
+        """One chat request answered."""
+        self.asked += 1
+        if self.dies_after is not None and self.asked > self.dies_after:
+            return Script(ending="reset")
+        asked = body["messages"][-1]["content"]
+        if body["model"] == JUDGE:
+            flag = self.flagged is not None and self.flagged in asked
+            verdict = {"rationale": "As seen.", "scores": dict(self.scores), "red_flag": flag}
+            return answer(json.dumps(verdict), model=JUDGE)
+        careful = any("carefully" in message["content"] for message in body["messages"][:-1])
+        word = re.sub(r"\W", "", asked)
+        return answer(f"{word.upper()} it is" if careful else f"no idea about {word}", model=MODEL)
+
+
+def project(folder: Path, base_url: str) -> ScratchRepo:
+    """A committed project whose settings name the scripted models."""
+    repo = scratch_repo(folder)
+    repo.commit(
+        "base",
+        {
+            "packs/desk.yaml": DESK_PACK,
+            "packs/care.yaml": CARE_PACK,
+            "prompts/house.md": PROMPT,
+            ".gitignore": "runs/\n",
+            "touchstone.yaml": (
+                f"schema: 1\nendpoint: {{base_url: '{base_url}', retries: 0}}\n"
+                f"models: [{{id: {MODEL}}}]\njudge: {{model: {JUDGE}}}\n"
+            ),
+        },
+    )
+    return repo
+
+
+def run_ids(repo: ScratchRepo) -> list[str]:
+    """The project's runs, oldest first."""
+    return sorted(path.parent.name for path in repo.path.glob("runs/*/manifest.json"))
