@@ -21,6 +21,7 @@ from touchstone.files import read_json, read_text, write_atomic
 BASELINE_PATH = "baselines/default/starter.json"
 BRANCH = "shorter-prompt"
 
+_TOLD_PROMPT = "late-fee"
 _COMPARED = (
     ExitCode.NOTHING_WORSE,
     ExitCode.WORSE,
@@ -69,7 +70,7 @@ def _begin_repository(commands: Commands, cache: Path, echo: Echo) -> None:
     paths = write_scaffold(commands.folder, running.base_url, MODEL_NAME)
     _init_git(commands)
     commands.git("add", *paths)
-    commands.git("commit", "--quiet", "-m", "Add the help desk's prompt and its questions")
+    commands.git("commit", "--quiet", "-m", "Add the prompt of the help desk and its questions")
     echo("\nThe prompt:")
     echo(read_text(commands.folder / PROMPT_PATH).rstrip("\n"))
 
@@ -97,15 +98,16 @@ def _edit_prompt(commands: Commands, echo: Echo) -> None:
 
 
 def _measure_the_edit(commands: Commands, echo: Echo) -> None:
-    echo("\nDid that make the answers worse than the ones we agreed to keep?")
+    echo("\nThe edited prompt is measured. This is the report in the run's folder.")
     before = set(_run_ids(commands.folder))
     commands.touchstone("measure", "--pack", PACK_PATH)
     (edited,) = sorted(set(_run_ids(commands.folder)) - before)
-    echo("")
+    commands.touchstone("report", edited)
+    echo("\nDid the edit make the answers worse than the ones we agreed to keep?")
     code = commands.touchstone("compare", edited, expected=_COMPARED)
     echo(f"(exit code {code})")
-    echo("\nThe run's report, as it stands in its folder.")
-    commands.touchstone("report", edited)
+    echo("\nOne answer of it. The fact is still in the prompt; the answer is gone.")
+    commands.touchstone("show", edited, _TOLD_PROMPT)
 
 
 def _name_the_system(run: Path, echo: Echo) -> None:
@@ -116,11 +118,13 @@ def _name_the_system(run: Path, echo: Echo) -> None:
 
 def _name_the_files(folder: Path, echo: Echo) -> None:
     echo(f"\nLook at, in {folder}:")
+    edited = f"runs/{_run_ids(folder)[-1]}"
     for path, about in (
         (BASELINE_PATH, "the baseline: prompt, scores and answers that were agreed to"),
+        (f"{edited}/comparison.json", "what the edit did to them"),
+        (f"{edited}/report.md", "the edited prompt's run"),
         (PACK_PATH, "the pack: questions and checks; a use case is a file like this"),
         (PROMPT_PATH, f"the prompt, as edited on branch {BRANCH}"),
-        *((f"runs/{name}/report.md", "the edited prompt's run") for name in _run_ids(folder)[-1:]),
     ):
         if (folder / path).exists():
             echo(f"  {path}  {about}")
