@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 # Options for the last command of a target: make test ARGS="-k select", make demo ARGS="--into story".
 ARGS ?=
 
-.PHONY: demo test lint fix lock
+.PHONY: demo test lint fix bench lock
 
 demo: $(STAMP)
 	$(BIN)/python -m touchstone demo $(ARGS)
@@ -29,6 +29,12 @@ lint: $(STAMP)
 fix: $(STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# Every benchmark prints its own table; one over its target makes the whole fail.
+bench: $(STAMP)
+	@failed=0; for file in benchmarks/[a-z]*.py; do \
+	  echo "== $$file"; $(BIN)/python "$$file" || failed=1; \
+	done; exit $$failed
 
 # Writes the lock file anew with today's versions; needs uv on PATH (CONTRIBUTING.md).
 lock:
