@@ -227,7 +227,7 @@ def _effective(
     typed = NOTHING_READ if document is None else read_typed(document, Config)
     faults = _Faults(document, overrides, list(typed.problems))
     config = _validated(typed.values or {}, faults)
-    faults.look_at(config or typed.draft)
+    faults.look_at(config or typed.model)
     if faults.problems or config is None:
         raise ProblemsError(faults.problems)
     notes = [MACHINE_NOTE] if document is not whole else []

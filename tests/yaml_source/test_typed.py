@@ -131,9 +131,9 @@ def test_a_newer_schema_is_the_only_thing_said() -> None:
 def test_all_problems_come_at_once() -> None:
     typed = _read("nme: x\nshapes:\n  - {kind: circle, radius: -1}\n  - 3\n  - {kind: square, side: 1.5}\n")
     assert [problem.line for problem in sorted(typed.problems, key=lambda p: p.order)] == [1, 1, 3, 4, 5]
-    assert typed.draft is not None
-    assert typed.draft.name == ""
-    assert [getattr(shape, "kind", None) for shape in typed.draft.shapes] == ["circle", None, "square"]
+    assert typed.model is not None
+    assert typed.model.name == ""
+    assert [getattr(shape, "kind", None) for shape in typed.model.shapes] == ["circle", None, "square"]
 
 
 def test_a_lost_value_is_not_reported_twice() -> None:

@@ -51,12 +51,12 @@ def pack_from(data: bytes, path: Path) -> LoadedPack:
     typed = read_typed(document, Pack)
     faults = Faults(document, typed.problems, typed.lost)
     variants: dict[str, VariantText] = {}
-    if typed.draft is not None:
-        look_at(typed.draft, faults)
-        variants = _variant_texts(typed.draft, path, faults)
-    if faults.problems or typed.values is None:
+    if typed.model is not None:
+        look_at(typed.model, faults)
+        variants = _variant_texts(typed.model, path, faults)
+    if faults.problems or typed.model is None:
         raise ProblemsError(faults.problems)
-    pack = with_check_defaults(Pack.model_validate(typed.values))
+    pack = with_check_defaults(typed.model)
     return LoadedPack(pack, path, whole.text, variants, [MACHINE_NOTE] if document is not whole else [])
 
 

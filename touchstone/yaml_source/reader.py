@@ -8,7 +8,7 @@ than a large honest one.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from touchstone.yaml_source.nodes import Document, Entry, Listing, Mapping, Node, Place, Scalar
@@ -153,8 +153,18 @@ class _Builder:
 
         loader: Any = yaml.SafeLoader if pure else getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         try:
+            take: dict[type[yaml.Event], Callable[[Any], None]] = {
+                yaml.ScalarEvent: self._scalar,
+                yaml.MappingStartEvent: self._open,
+                yaml.SequenceStartEvent: self._open,
+                yaml.MappingEndEvent: self._close,
+                yaml.SequenceEndEvent: self._close,
+                yaml.AliasEvent: self._alias,
+                yaml.DocumentStartEvent: self._document,
+            }
             for event in yaml.parse(self._text, Loader=loader):
-                self._take(event)
+                if handle := take.get(type(event)):
+                    handle(event)
         except _StopError:
             return
         except yaml.MarkedYAMLError as error:
@@ -173,19 +183,6 @@ class _Builder:
         if self._has_tabs:
             self._note_tabs()
 
-    def _take(self, event: yaml.Event) -> None:
-        kind = type(event).__name__
-        if kind == "ScalarEvent":
-            self._scalar(event)
-        elif kind in ("MappingStartEvent", "SequenceStartEvent"):
-            self._open(event, kind == "MappingStartEvent")
-        elif kind in ("MappingEndEvent", "SequenceEndEvent"):
-            self._close()
-        elif kind == "AliasEvent":
-            self._alias(event)
-        elif kind == "DocumentStartEvent":
-            self._document(event)
-
     def _document(self, event: Any) -> None:
         self._documents += 1
         if self._documents == 2:
@@ -193,7 +190,8 @@ class _Builder:
             self._stop(_mark(event), fault, "move it into a file of its own")
 
     def _scalar(self, event: Any) -> None:
-        self._refuse_tag(event)
+        if event.tag is not None:
+            self._refuse_tag(event)
         if not event.value.isascii() and _SURROGATE.search(event.value):
             self._note(
                 _mark(event), "half of a character pair cannot stand alone", "write the character itself"
@@ -201,20 +199,24 @@ class _Builder:
         node = Scalar(event.value, bool(event.implicit[0]) and not event.style, _mark(event))
         if self._has_tabs and not node.plain:
             self._spans.append((event.start_mark.index, event.end_mark.index))
-        self._keep_anchor(event.anchor, node)
+        if event.anchor is not None:
+            self._anchors[event.anchor] = node
         self._add(node, 1)
 
-    def _open(self, event: Any, mapping: bool) -> None:
-        self._refuse_tag(event)
+    def _open(self, event: Any) -> None:
+        if event.tag is not None:
+            self._refuse_tag(event)
         place = _mark(event)
         if len(self._stack) >= DEPTH_MAX:
             self.problems.append(self._depth_problem(place))
             raise _StopError
+        mapping = type(event).__name__ == "MappingStartEvent"
         node: Listing | Mapping = Mapping(place) if mapping else Listing(place)
-        self._keep_anchor(event.anchor, node)
+        if event.anchor is not None:
+            self._anchors[event.anchor] = node
         self._stack.append(_Open(node))
 
-    def _close(self) -> None:
+    def _close(self, _event: Any) -> None:
         self._add(self._stack.pop().node, 1)
 
     def _alias(self, event: Any) -> None:
@@ -228,10 +230,6 @@ class _Builder:
         if not isinstance(node, Scalar) and len(self._stack) + node.height > DEPTH_MAX:
             self._stop(place, f"nested deeper than {DEPTH_MAX} levels with *{event.anchor} written out")
         self._add(node, 1 if isinstance(node, Scalar) else node.size, place)
-
-    def _keep_anchor(self, anchor: str | None, node: Node) -> None:
-        if anchor is not None:
-            self._anchors[anchor] = node
 
     def _add(self, node: Node, weight: int, place: Place | None = None) -> None:
         self._total += weight
@@ -278,11 +276,8 @@ class _Builder:
         )
 
     def _refuse_tag(self, event: Any) -> None:
-        if event.tag is not None:
-            written = event.tag.replace(_CORE_TAG, "!!", 1)
-            self._note(
-                _mark(event), f"tags are not read: {quoted(written)}", "remove the tag; quote the text"
-            )
+        written = event.tag.replace(_CORE_TAG, "!!", 1)
+        self._note(_mark(event), f"tags are not read: {quoted(written)}", "remove the tag; quote the text")
 
     def _note_tabs(self) -> None:
         """YAML libraries disagree on tabs: only quoted texts, blocks and comments may hold any."""

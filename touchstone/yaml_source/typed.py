@@ -25,13 +25,14 @@ ModelT = TypeVar("ModelT", bound=BaseModel)
 class Typed(Generic[ModelT]):
     """A document read as a model.
 
-    `values` is what could be read, as plain values (null when nothing could). `draft` is the same as a
-    model, unchecked, for rules across fields; `lost` names the places of which nothing is known. The
-    values make a valid model exactly when `problems` is empty.
+    `values` is what could be read, as plain values, and `model` the same as a model; both are null when
+    nothing could. Where `problems` is empty the model is whole. Else it may be a draft: unchecked, empty
+    where something is missing, None where an item of a list could not be read, so that rules across
+    fields can still be looked at. `lost` names the places of which nothing is known.
     """
 
     values: dict[str, Any] | None
-    draft: ModelT | None
+    model: ModelT | None
     problems: list[Problem]
     lost: list[KeyPath]
 
@@ -48,8 +49,8 @@ def read_typed(document: Document, model: type[ModelT]) -> Typed[ModelT]:
     values = shape.read(document.root, (), findings)
     if not isinstance(values, dict):
         return Typed(None, None, findings.problems, [()])
-    _note_limits(model, values, findings)
-    return Typed(values, shape.draft(values), findings.problems, findings.lost)
+    whole = _checked(model, values, findings)
+    return Typed(values, whole or shape.draft(values), findings.problems, findings.lost)
 
 
 def without(document: Document, key: str) -> Document:
@@ -75,19 +76,19 @@ def path_of(location: Iterable[str | int], root: Node | None) -> KeyPath:
     return tuple(path)
 
 
-def _note_limits(model: type[BaseModel], values: dict[str, Any], findings: Findings) -> None:
+def _checked(model: type[ModelT], values: dict[str, Any], findings: Findings) -> ModelT | None:
+    """The model, or null with every limit noted that the values break."""
     try:
-        model.model_validate(values)
+        return model.model_validate(values)
     except ValidationError as error:
         faults = error.errors(include_url=False)
-    else:
-        return
     for fault in faults:
         path = path_of(fault["loc"], findings.document.root)
         if fault["type"] != "missing" and not _inside(path, findings.lost):
             findings.note(path, limit_words(fault["type"], fault.get("ctx", {})))
     if not findings.problems:
         findings.note((), "does not fit the schema")
+    return None
 
 
 def _inside(path: KeyPath, lost: Iterable[KeyPath]) -> bool:
