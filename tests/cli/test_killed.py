@@ -19,7 +19,7 @@ from tests.kit.scratch import ScratchRepo
 POINTS = 20
 TIME_FIELDS = {
     "id", "started", "finished", "judged", "launch", "ttft_p50", "ttft_p95", "decode_med", "e2e_med",
-    "total_throughput", "judge_s", "left_out",
+    "total_throughput", "judge_s", "left_out", "peak_ram_gb", "model_delta_gb",
 }  # fmt: skip
 
 
@@ -116,3 +116,20 @@ def test_a_server_that_dies_mid_run_keeps_the_answers_and_the_run_goes_on(
     assert len(server.chats) == 8
     result = json.loads((repo.path / "runs" / run / "result.json").read_text())
     assert result["run"]["complete"] is True
+
+
+def test_a_resumed_run_goes_on_as_frozen_and_names_what_moved(repo: ScratchRepo, mind: desk.Mind) -> None:
+    mind.dies_after = 2
+    touchstone(repo.path, "measure", "--pack", "desk", "-q")
+    (run,) = desk.run_ids(repo)
+    mind.dies_after = None
+    pack = repo.path / "packs" / "desk.yaml"
+    pack.write_text(pack.read_text().replace('value: "TWO"', 'value: "TWO", threshold: 0.5'))
+    repo.write("prompts/house.md", "Another prompt.\n")
+    done = touchstone(repo.path, "measure", "--resume", run, "-q")
+    assert done.code == 0
+    assert "rules: sha256:" in done.err
+    assert "variant house: its text" in done.err
+    result = json.loads((repo.path / "runs" / run / "result.json").read_text())
+    assert result["variants"]["house"]["text"] == desk.PROMPT
+    assert result["cells"][0]["quality"]["pct"] == 80

@@ -8,10 +8,10 @@ from typing import Any
 import click
 
 from touchstone.cli.options import json_option, quiet_option, settings_options
-from touchstone.cli.session import bench_for, packs_of, settings_of, show_results
+from touchstone.cli.session import bench_for, packs_of, resumed, settings_of, show_results
 from touchstone.errors import ExitCode
-from touchstone.gate.measure import Order, ask_run, start_run, unanswered
-from touchstone.run.find import find_bundle
+from touchstone.gate.measure import ask_run, unanswered
+from touchstone.gate.start import Order, start_run
 
 
 @click.command(
@@ -42,7 +42,7 @@ def command(
     effective = settings_of(given)
     with bench_for(effective, given) as bench:
         if resume:
-            bundles = [find_bundle(resume, bench.runs_dir, Path.cwd())]
+            bundles = [resumed(resume, bench)]
         else:
             loaded = packs_of(effective, packs, Path.cwd())
             bundles = [start_run(bench, Order(pack, draw, only, limit)) for pack in loaded]

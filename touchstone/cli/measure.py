@@ -11,14 +11,15 @@ from typing import Any
 import click
 
 from touchstone.cli.options import json_option, quiet_option, settings_options
-from touchstone.cli.session import bench_for, packs_of, say, settings_of, show_results
+from touchstone.cli.session import bench_for, packs_of, resumed, say, settings_of, show_results
 from touchstone.errors import EngineError, ExitCode
-from touchstone.gate.measure import Bench, Order, ask_run, judge_run, start_run, unjudged
+from touchstone.gate.bench import Bench
+from touchstone.gate.measure import ask_run, judge_run, unjudged
+from touchstone.gate.start import Order, start_run
 from touchstone.pack.load import LoadedPack
 from touchstone.render.plain import one_line
 from touchstone.result.schema import ResultDoc
 from touchstone.run.bundle import Bundle
-from touchstone.run.find import find_bundle
 
 
 @click.command(
@@ -54,7 +55,7 @@ def command(
     effective = settings_of(given)
     with bench_for(effective, given) as bench:
         if resume:
-            bundles = [find_bundle(resume, bench.runs_dir, Path.cwd())]
+            bundles = [resumed(resume, bench)]
             results = [_measured(bench, bundles[0])]
         else:
             loaded = packs_of(effective, packs, Path.cwd())

@@ -20,7 +20,8 @@ from touchstone.cli.progress import Phases
 from touchstone.config import Effective, ModelSettings, load_config
 from touchstone.errors import BadInputError
 from touchstone.files import json_pretty, write_atomic
-from touchstone.gate.measure import Bench
+from touchstone.gate.bench import Bench
+from touchstone.gate.start import moved_since
 from touchstone.judge.phase import JudgeProgress
 from touchstone.pack.load import LoadedPack, find_packs, load_pack
 from touchstone.render.plain import visible
@@ -29,6 +30,7 @@ from touchstone.render.terminal import result_text
 from touchstone.render.words import Language
 from touchstone.result.schema import ResultDoc
 from touchstone.run.bundle import REPORT_NAME, Bundle
+from touchstone.run.find import find_bundle
 from touchstone.run.runner import EvalProgress
 
 
@@ -72,6 +74,17 @@ def bench_for(effective: Effective, given: Mapping[str, Any]) -> Iterator[Bench]
             on_answer=lambda event: _show_answer(phases, event),
             on_verdict=lambda event: _show_verdict(phases, event),
         )
+
+
+def resumed(name: str, bench: Bench) -> Bundle:
+    """The run to go on with; what moved in the tree since it started is said."""
+    bundle = find_bundle(name, bench.runs_dir, Path.cwd())
+    moved = moved_since(bench, bundle)
+    if moved:
+        say(f"{bundle.id} goes on as it was frozen; promote will refuse it. Since it started, this moved:")
+        for line in moved:
+            say(f"  {line}")
+    return bundle
 
 
 @contextmanager

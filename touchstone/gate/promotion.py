@@ -22,9 +22,9 @@ from touchstone.config import Config
 from touchstone.errors import BadInputError, RefusedError, TouchstoneError
 from touchstone.files import read_bytes
 from touchstone.gate.compared import renamed_models
-from touchstone.gate.measure import suite_for
 from touchstone.gate.reference import Reference, baseline_reference, candidate_info, runs_side
 from touchstone.gate.runs import load_run, read_selection, recomputed
+from touchstone.gate.start import suite_for
 from touchstone.git import Repository
 from touchstone.pack.load import LoadedPack
 from touchstone.result.select import select_typical, selection_refusals

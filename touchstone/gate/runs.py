@@ -1,20 +1,50 @@
-"""Runs as files: a bundle's stored result, or one rebuilt from its lines where there is none."""
+"""Runs as files: a bundle's result computed from its lines, stored, and read back."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from touchstone.baseline.store import MeasuredRun
 from touchstone.errors import BadInputError
-from touchstone.files import read_json
-from touchstone.gate.measure import result_of
+from touchstone.files import read_json, write_document
+from touchstone.host.merge import WindowFacts, peak_of
+from touchstone.judge.phase import read_verdicts
+from touchstone.judge.records import Verdict
+from touchstone.result.build import build_result_doc
 from touchstone.result.schema import RESULT_SCHEMA, ResultDoc
 from touchstone.result.select import Selection
+from touchstone.result.timing import CellMemory
 from touchstone.run.bundle import Bundle
+from touchstone.run.finalize import Facts, facts_of, write_facts
+from touchstone.run.records import Manifest, SampleKey
 
 SELECTION_NAME = "selection.json"
+
+
+def write_result(bundle: Bundle, judged: str | None = None) -> ResultDoc:
+    """Recompute a bundle's result from its lines and replace `result.json`."""
+    result = result_of(bundle, judged)
+    write_facts(bundle, facts_of(bundle, bundle.responses()))
+    write_document(bundle.result_path, result.to_json())
+    return result
+
+
+def result_of(bundle: Bundle, judged: str | None = None) -> ResultDoc:
+    """A bundle's result, recomputed from its lines; `judged` is when the last verdict fell."""
+    manifest, responses, verdicts = bundle.manifest, bundle.responses(), read_verdicts(bundle.path)
+    facts = facts_of(bundle, responses)
+    return build_result_doc(
+        manifest,
+        responses,
+        verdicts,
+        judged=judged,
+        calibrated=_calibrated(manifest, verdicts.values()),
+        left_out={key for key, found in facts.items() if not found.is_fit_for_timing},
+        resources=_memory_by_cell(facts),
+    )
 
 
 def load_run(bundle: Bundle) -> MeasuredRun:
@@ -59,3 +89,25 @@ def read_result(path: Path) -> ResultDoc:
             f"{path}: {place}: {first['msg'][:1].lower()}{first['msg'][1:]}",
             f"Make it again from the run's lines: touchstone judge --bundle {path.parent.name}",
         ) from None
+
+
+def _memory_by_cell(facts: Facts) -> dict[tuple[str, str], CellMemory]:
+    cells: dict[tuple[str, str], list[WindowFacts[SampleKey]]] = {}
+    for key, found in facts.items():
+        cells.setdefault((key.model, key.variant), []).append(found)
+    peaks = {cell: peak_of(found) for cell, found in cells.items()}
+    return {
+        cell: CellMemory(peak_ram_gb=_gb(peak.peak_mb), model_delta_gb=_gb(peak.delta_mb))
+        for cell, peak in peaks.items()
+    }
+
+
+def _gb(mb: float | None) -> float | None:
+    return None if mb is None else mb / 1024
+
+
+def _calibrated(manifest: Manifest, verdicts: Iterable[Verdict]) -> bool | None:
+    """A judge judges nothing before it is calibrated, so one of its verdicts says that it was."""
+    if not manifest.suite.instrument.calibration:
+        return None
+    return any(verdict.judge is not None for verdict in verdicts)

@@ -70,6 +70,11 @@ class Bundle:
         return self.path / "judgements.jsonl"
 
     @property
+    def resources_path(self) -> Path:
+        """`resources.jsonl`, one line per tick of the sampler."""
+        return self.path / "resources.jsonl"
+
+    @property
     def result_path(self) -> Path:
         """`result.json`."""
         return self.path / RESULT_NAME

@@ -1,0 +1,54 @@
+"""The bench: what a measurement is made with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Event
+
+from touchstone.config import Config, Endpoint, api_key
+from touchstone.engine.client import ChatClient
+from touchstone.judge.phase import JudgeProgress
+from touchstone.run.runner import EvalProgress
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What a measurement is made with: settings, this machine's clock and environment, and who listens.
+
+    `root` is the folder the settings' paths are relative to; `token` gives six hex digits.
+    """
+
+    config: Config
+    root: Path
+    environ: Mapping[str, str]
+    now: Callable[[], datetime]
+    token: Callable[[], str]
+    config_path: Path | None = None
+    stop: Event = field(default_factory=Event)
+    say: Callable[[str], None] = lambda _: None
+    on_answer: Callable[[EvalProgress], None] = lambda _: None
+    on_verdict: Callable[[JudgeProgress], None] = lambda _: None
+
+    @property
+    def runs_dir(self) -> Path:
+        """Where bundles lie."""
+        return self.root / self.config.runs_dir
+
+    @property
+    def judge_endpoint(self) -> Endpoint:
+        """Where the judge is asked: its own endpoint, or the models'."""
+        judge = self.config.judge
+        return judge.endpoint if judge and judge.endpoint else self.config.endpoint
+
+
+def client_for(endpoint: Endpoint, bench: Bench) -> ChatClient:
+    """A client of an endpoint that stops when the bench does; its key comes from the environment."""
+    return ChatClient(endpoint, api_key(endpoint, bench.environ), stop=bench.stop)
+
+
+def stamp(moment: datetime) -> str:
+    """A moment as files keep it: UTC, ISO 8601, whole seconds."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,213 @@
+"""Start: a pack and the settings become a frozen run, before anything is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from touchstone import __version__
+from touchstone.config import Config, Endpoint, ModelSettings, api_key
+from touchstone.engine.probe import BuildMetadata, probe_build_metadata
+from touchstone.errors import BadInputError, EngineError
+from touchstone.gate.bench import Bench, client_for, stamp
+from touchstone.git import Repository
+from touchstone.host.info import host_info
+from touchstone.host.launch import launch_id
+from touchstone.judge.prompt import PROMPT_VERSION, prompt_sha256
+from touchstone.pack.digest import hashes_of, suite_of
+from touchstone.pack.load import LoadedPack, load_pack
+from touchstone.pack.suite import JudgeInstrument, Suite
+from touchstone.run.bundle import Bundle, sealed
+from touchstone.run.plan import filter_words, planned_prompts
+from touchstone.run.records import EngineInfo, GitState, HostInfo, JudgeSetup, ModelUnderTest
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a run asks: a pack, narrowed by `only` and `limit`, as the `draw`-th draw."""
+
+    loaded: LoadedPack
+    draw: int = 0
+    only: Sequence[str] = ()
+    limit: int | None = None
+
+
+def start_run(bench: Bench, order: Order) -> Bundle:
+    """Freeze a run: check that it can be asked, probe what will answer, write the manifest.
+
+    Raises BadInputError or EngineError before anything is written or asked.
+    """
+    models = _models_under_test(bench.config)
+    require_engine(bench)
+    suite = suite_for(bench.config, order.loaded)
+    plan = planned_prompts(order.loaded.pack, order.only, order.limit)
+    started = bench.now()
+    manifest = sealed(
+        {
+            "id": f"{started:%Y%m%dT%H%M%SZ}_{suite.pack_id}_{bench.token()}",
+            "started": stamp(started),
+            "tool_version": __version__,
+            "tenant": bench.config.tenant,
+            "target": bench.config.target,
+            "draw": order.draw,
+            "pack_path": _relative(order.loaded.path, bench.root),
+            "pack_text": order.loaded.text,
+            "suite": suite,
+            "judge": _judge_setup(bench.config, suite),
+            "git": git_state(order.loaded.path.parent, _files_of(bench, order.loaded)),
+            "host": HostInfo(**vars(host_info())),
+            "concurrency": bench.config.endpoint.concurrency,
+            "filter": filter_words(order.only, order.limit),
+            "shard": None,
+            "plan": plan,
+            **_engine_fields(bench, models),
+        }
+    )
+    return Bundle.create(bench.runs_dir, manifest)
+
+
+def moved_since(bench: Bench, bundle: Bundle) -> list[str]:
+    """What of a run's frozen suite is otherwise in the tree by now; a resumed run goes on as frozen."""
+    frozen, path = bundle.manifest.suite, bench.root / bundle.manifest.pack_path
+    try:
+        today = suite_for(bench.config, load_pack(path))
+    except BadInputError as error:
+        return [f"the pack cannot be read any more ({error.message.splitlines()[0]})"]
+    old, new = hashes_of(frozen), hashes_of(today)
+    moved = [
+        f"{name}: {getattr(old, name)} when it started, {getattr(new, name)} today"
+        for name in ("instrument", "rules")
+        if getattr(old, name) != getattr(new, name)
+    ]
+    moved += [
+        f"variant {id_}: its text"
+        for id_ in frozen.variants
+        if frozen.variants[id_] != today.variants.get(id_)
+    ]
+    return moved + [f"prompt {id_}" for id_ in frozen.cases if frozen.cases[id_] != today.cases.get(id_)]
+
+
+def suite_for(config: Config, loaded: LoadedPack) -> Suite:
+    """The suite a pack and the settings make; a pack with dimensions needs a judge to be named."""
+    judge = config.judge
+    if loaded.pack.dimensions and judge is None:
+        raise BadInputError(
+            f"{loaded.path}: pack {loaded.pack.id} has dimensions, and no judge is named to score them",
+            "Name one: --judge-model MODEL, or judge.model in touchstone.yaml",
+        )
+    instrument = None
+    if judge is not None and loaded.pack.dimensions:
+        instrument = JudgeInstrument(
+            model=judge.model,
+            temperature=judge.temperature,
+            seed=judge.seed,
+            samples=judge.samples,
+            prompt_version=PROMPT_VERSION,
+            prompt_sha256=prompt_sha256(),
+        )
+    extra_body = {model.id: model.extra_body for model in config.models if model.extra_body}
+    return suite_of(loaded, compare=config.compare, judge=instrument, extra_body=extra_body)
+
+
+def require_engine(bench: Bench) -> None:
+    """Refuse to start without an engine that answers."""
+    url = _base_url(bench.config.endpoint)
+    with client_for(bench.config.endpoint, bench) as client:
+        try:
+            client.models()
+        except EngineError as error:
+            raise EngineError(
+                f"no model server answers at {url}: {error.message}",
+                "Start it, or name another: --base-url URL (touchstone engine start runs a small one).",
+            ) from None
+
+
+def git_state(root: Path, files: Sequence[Path]) -> GitState:
+    """Commit and cleanliness of the repository a run starts in; null where there is none to ask.
+
+    A pack, prompt or settings file that git does not track counts as not clean.
+    """
+    repository = Repository.open(root)
+    if repository is None:
+        return GitState(commit=None, clean=None)
+    return GitState(commit=repository.head(), clean=repository.is_clean(files))
+
+
+def _engine_fields(bench: Bench, models: Sequence[ModelSettings]) -> Mapping[str, Any]:
+    """What the engine says of itself and of the models."""
+    endpoint = bench.config.endpoint
+    ids = [model.id for model in models]
+    build = probe_build_metadata(endpoint, api_key(endpoint, bench.environ), ids)
+    return {
+        "models": [_model_record(model, build) for model in models],
+        "engine": EngineInfo(
+            engine=build.engine,
+            engine_version=build.engine_version,
+            runtime=build.runtime,
+            origins=dict(build.origins),
+        ),
+        "launch": launch_id(_base_url(endpoint)),
+    }
+
+
+def _files_of(bench: Bench, loaded: LoadedPack) -> list[Path]:
+    """Every file the asking depends on."""
+    folder = loaded.path.parent
+    named = (variant.system_prompt_file for variant in loaded.pack.prompt_variants)
+    files = [loaded.path, *(folder / name for name in named if name is not None)]
+    return files + ([bench.config_path] if bench.config_path else [])
+
+
+def _base_url(endpoint: Endpoint) -> str:
+    if endpoint.base_url is None:
+        raise EngineError(
+            "no model server is named",
+            "Name it: --base-url http://127.0.0.1:1234/v1, or endpoint.base_url in touchstone.yaml "
+            "(LM Studio listens on 1234, mlx_lm.server on 8080, Ollama on 11434).",
+        )
+    return endpoint.base_url
+
+
+def _models_under_test(config: Config) -> list[ModelSettings]:
+    if not config.models:
+        raise BadInputError(
+            "no model is named", "Name it: --model MODEL, or models: [{id: MODEL}] in touchstone.yaml"
+        )
+    return config.models
+
+
+def _model_record(model: ModelSettings, build: BuildMetadata) -> ModelUnderTest:
+    told = build.quant_by_model.get(model.id)
+    return ModelUnderTest(
+        id=model.id,
+        was=model.was,
+        quant=told or model.quant,
+        quant_origin="probe" if told else "config" if model.quant else None,
+        served_model=build.served_model.get(model.id),
+        context_length=build.context_length.get(model.id),
+        extra_body=model.extra_body,
+    )
+
+
+def _judge_setup(config: Config, suite: Suite) -> JudgeSetup | None:
+    judge = config.judge
+    if judge is None or suite.instrument.judge is None:
+        return None
+    return JudgeSetup(
+        model=judge.model,
+        temperature=judge.temperature,
+        seed=judge.seed,
+        samples=judge.samples,
+        max_tokens=judge.max_tokens,
+        max_consecutive_failures=judge.max_consecutive_failures,
+    )
+
+
+def _relative(path: Path, root: Path) -> str:
+    """The path as it is kept: relative to the settings' folder, or the bare name outside it."""
+    try:
+        return path.resolve().relative_to(root.resolve()).as_posix()
+    except ValueError:
+        return path.name
