@@ -352,7 +352,9 @@ def _reply_to_bytes(raw: bytes) -> Reply:
 def _send_once(listener: socket.socket, raw: bytes) -> None:
     connection, _ = listener.accept()
     with connection:
-        connection.recv(65536)
+        request = b""
+        while not request.endswith(b"}"):  # closing on unread bytes would reset the connection
+            request += connection.recv(65536)
         connection.sendall(raw)
 
 
