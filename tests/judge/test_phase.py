@@ -93,6 +93,17 @@ def test_a_new_answer_is_judged_anew(tmp_path: Path) -> None:
     assert read_verdicts(bundle.path)[_key("A1")].reason == "empty"
 
 
+def test_an_answer_that_was_changed_is_judged_anew(tmp_path: Path) -> None:
+    bundle = bundle_of(tmp_path, judged_suite())
+    judge(bundle, honest())
+    changed = bundle.responses_path.read_text().replace("answer to A1, 1", "the sum is 7")
+    bundle.responses_path.write_text(changed)
+    asked = honest()
+    judge(bundle, asked)
+    assert len(asked.requests) == 1
+    assert read_verdicts(bundle.path)[_key("A1")].scores == {"Q1": 1, "Q2": 1}
+
+
 def test_error_verdicts_are_judged_again(tmp_path: Path) -> None:
     bundle = bundle_of(tmp_path, judged_suite())
     outcome = judge(bundle, always(FOUR, "prose", "prose", FOUR))

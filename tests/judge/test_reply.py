@@ -162,6 +162,7 @@ def nested(depth: int) -> str:
         (f"[{GOOD},]", "broken"),
         (f'{{"a": "x" "verdict": {GOOD}}}', "broken"),
         (f'{{"verdict": {GOOD}', "cut"),
+        (f'{GOOD}, "scores": {{"Q1": 1}}, "red_flag": true}}', "broken"),
         (f"{GOOD[:-1]}", "cut"),
         (f"{GOOD} and then [", "cut"),
         (GOOD.replace("So.", 'he said "no"'), "broken"),
