@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -114,6 +115,20 @@ def test_the_small_edit_loses_a_fact_that_is_still_in_the_prompt(story: Story) -
     assert states["late-fee"] == "worse"
     assert comparison["status"] == "worse"
     assert "(exit code 1)" in story.said
+
+
+def test_a_stopped_story_leaves_no_engine_and_no_folder(tmp_path: Path) -> None:
+    cache = cache_with_model(tmp_path / "caches" / "touchstone")
+    command = [sys.executable, "-m", "touchstone", "demo", "--into", str(tmp_path / "story"), "--no-keep"]
+    environ = os.environ | {"XDG_CACHE_HOME": str(cache.parent), "PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, text=True) as demo:
+        assert demo.stdout is not None
+        assert any(line.startswith("run 1 of 3") for line in demo.stdout), "it got as far as asking"
+        demo.send_signal(signal.SIGTERM)
+        demo.communicate(timeout=30)
+    assert demo.returncode == 130
+    assert engine.status(cache) is None
+    assert not (tmp_path / "story").exists()
 
 
 def test_it_leaves_a_clean_tree(story: Story) -> None:

@@ -55,15 +55,21 @@ class Commands:
             encoding="utf-8",
             errors="replace",
         ) as process:
-            assert process.stdout is not None  # noqa: S101  a pipe was asked for
-            for line in process.stdout:
-                self._echo(line.rstrip("\n"))
+            self._hear(process)
         if process.returncode not in expected:
             raise NotJudgedError(
                 f"`{shlex.join(shown)}` ended with exit code {process.returncode}; the story stops here",
                 f"What it left is in {self.folder}",
             )
         return process.returncode
+
+    def _hear(self, process: subprocess.Popen[str]) -> None:
+        try:
+            for line in process.stdout or ():
+                self._echo(line.rstrip("\n"))
+        except BaseException:
+            process.terminate()  # told to stop: the command must not go on by itself
+            raise
 
 
 def _clean_environment(environ: Mapping[str, str]) -> dict[str, str]:

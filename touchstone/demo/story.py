@@ -41,7 +41,7 @@ def run_demo(into: Path | None, keep: bool, echo: Echo, environ: Mapping[str, st
     cache = cache_folder(environ, sys.platform, Path.home())
     was_running = engine.status(cache) is not None
     try:
-        _tell(Commands(folder, echo, environ), cache, echo)
+        port = _tell(Commands(folder, echo, environ), cache, echo)
     finally:
         if not was_running:
             engine.stop(cache)
@@ -49,20 +49,23 @@ def run_demo(into: Path | None, keep: bool, echo: Echo, environ: Mapping[str, st
             shutil.rmtree(folder, ignore_errors=True)
     if keep:
         _name_the_files(folder, echo)
+        echo(f"\nTo go on there: touchstone engine start --port {port}")
     return ExitCode.NOTHING_WORSE
 
 
-def _tell(commands: Commands, cache: Path, echo: Echo) -> None:
+def _tell(commands: Commands, cache: Path, echo: Echo) -> int:
+    """Play every step; returns the port that the story's settings name."""
     echo("A model of your own, served on this machine.")
     commands.touchstone("engine", "start")
-    _begin_repository(commands, cache, echo)
+    port = _begin_repository(commands, cache, echo)
     chosen = _make_baseline(commands, echo)
     _edit_prompt(commands, echo)
     _measure_the_edit(commands, echo)
     _name_the_system(commands.folder / "runs" / chosen, echo)
+    return port
 
 
-def _begin_repository(commands: Commands, cache: Path, echo: Echo) -> None:
+def _begin_repository(commands: Commands, cache: Path, echo: Echo) -> int:
     running = engine.status(cache)
     if running is None:
         raise EngineError("the embedded engine has ended", f"Its log: {cache}")
@@ -73,6 +76,7 @@ def _begin_repository(commands: Commands, cache: Path, echo: Echo) -> None:
     commands.git("commit", "--quiet", "-m", "Add the prompt of the help desk and its questions")
     echo("\nThe prompt:")
     echo(read_text(commands.folder / PROMPT_PATH).rstrip("\n"))
+    return running.port
 
 
 def _make_baseline(commands: Commands, echo: Echo) -> str:
