@@ -210,8 +210,14 @@ def read_jsonl(path: Path) -> Iterator[tuple[int, Any]]:
 
 @contextlib.contextmanager
 def exclusive_lock(path: Path, busy: str, hint: str | None = None) -> Iterator[None]:
-    """Hold an advisory lock on a file; NotJudgedError with `busy` when another process has it."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+    """Hold an advisory lock on a file; NotJudgedError with `busy` when another process has it.
+
+    Opened for reading only, so that another user's lock file in a shared folder serves as well.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_NOFOLLOW, 0o666)
+    except OSError as error:
+        raise BadInputError(f"{path}: the lock file cannot be opened: {error.strerror}") from None
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

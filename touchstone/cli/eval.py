@@ -22,6 +22,7 @@ from touchstone.gate.start import Order, start_run
 @click.option("--limit", type=click.IntRange(min=1), help="At most so many prompts.")
 @click.option("--draw", type=click.IntRange(min=0), default=0, help="Which draw this is (shifts the seeds).")
 @click.option("--resume", metavar="RUN", help="Go on with a run: ask what is still open.")
+@click.option("--strict-preflight", is_flag=True, help="Stop where a model fails its longest prompt.")
 @settings_options(asks=True)
 @json_option
 @quiet_option

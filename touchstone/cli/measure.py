@@ -33,6 +33,7 @@ from touchstone.run.bundle import Bundle
 )
 @click.option("--between", metavar="CMD", help="Between runs, do this: restart the engine.")
 @click.option("--resume", metavar="RUN", help="Go on with a run: ask and judge what is still open.")
+@click.option("--strict-preflight", is_flag=True, help="Stop where a model fails its longest prompt.")
 @settings_options(asks=True)
 @json_option
 @quiet_option

@@ -29,12 +29,17 @@ SETTING_FLAGS: tuple[Flag, ...] = (
     Flag("--concurrency", "endpoint.concurrency", click.INT, "Requests in flight (timings only at 1)."),
     Flag("--judge-model", "judge.model", click.STRING, "The model that scores."),
     Flag("--judge-base-url", "judge.endpoint.base_url", click.STRING, "The judge's server, if another."),
+    Flag("--max-calls", "max_calls", click.INT, "Refuse to start what would take more requests."),
+    Flag("--max-minutes", "max_minutes", click.FLOAT, "Stop after so many minutes, keeping everything."),
     Flag("--runs-dir", "runs_dir", click.STRING, "Where runs are kept."),
     Flag("--baselines-dir", "baselines_dir", click.STRING, "Where baselines are kept."),
     Flag("--tenant", "tenant", click.STRING, "Whose baselines."),
     Flag("--target", "target", click.STRING, "Chooses among a pack's baseline files."),
     Flag("--language", "language", click.Choice(["en", "de"]), "Language of what is printed."),
 )
+
+_ASKING = ("endpoint.", "judge.", "max_")
+"""Settings that only matter to verbs that ask a model."""
 
 _PARAMETER_OF = {flag.name: flag.name[2:].replace("-", "_") for flag in SETTING_FLAGS}
 
@@ -44,9 +49,12 @@ def settings_options(*, asks: bool) -> Callable[[Command], Command]:
 
     def decorate(command: Command) -> Command:
         for flag in reversed(SETTING_FLAGS):
-            if asks or not flag.path.startswith(("endpoint.", "judge.")):
+            if asks or not flag.path.startswith(_ASKING):
                 command = click.option(flag.name, type=flag.type, help=flag.line)(command)
         if asks:
+            command = click.option(
+                "--wait", is_flag=True, help="Wait for another run on the same engine to end."
+            )(command)
             command = click.option(
                 "--model", "models", multiple=True, metavar="MODEL", help="A model to ask; repeatable."
             )(command)

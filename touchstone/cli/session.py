@@ -6,6 +6,7 @@ import os
 import secrets
 import signal
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -21,6 +22,7 @@ from touchstone.config import Effective, ModelSettings, load_config
 from touchstone.errors import BadInputError
 from touchstone.files import json_pretty, write_atomic
 from touchstone.gate.bench import Bench
+from touchstone.gate.budget import Deadline
 from touchstone.gate.start import moved_since
 from touchstone.judge.phase import JudgeProgress
 from touchstone.pack.load import LoadedPack, find_packs, load_pack
@@ -32,6 +34,9 @@ from touchstone.result.schema import ResultDoc
 from touchstone.run.bundle import REPORT_NAME, Bundle
 from touchstone.run.find import find_bundle
 from touchstone.run.runner import EvalProgress
+
+LOCK_WAIT_S = 3600.0
+"""How long `--wait` waits for another run on the same engine."""
 
 
 def settings_of(given: Mapping[str, Any]) -> Effective:
@@ -69,6 +74,9 @@ def bench_for(effective: Effective, given: Mapping[str, Any]) -> Iterator[Bench]
             environ=dict(os.environ),
             now=lambda: datetime.now(UTC),
             token=lambda: secrets.token_hex(3),
+            wait_s=LOCK_WAIT_S if given.get("wait") else 0.0,
+            strict_preflight=bool(given.get("strict_preflight")),
+            deadline=Deadline(config.max_minutes, time.monotonic),
             stop=stop,
             say=say,
             on_answer=lambda event: _show_answer(phases, event),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -10,6 +11,7 @@ from threading import Event
 
 from touchstone.config import Config, Endpoint, api_key
 from touchstone.engine.client import ChatClient
+from touchstone.gate.budget import Deadline
 from touchstone.judge.phase import JudgeProgress
 from touchstone.run.runner import EvalProgress
 
@@ -26,11 +28,20 @@ class Bench:
     environ: Mapping[str, str]
     now: Callable[[], datetime]
     token: Callable[[], str]
+    clock: Callable[[], float] = time.monotonic
     config_path: Path | None = None
+    wait_s: float = 0.0
+    """How long to wait for another run on the same engine."""
+    strict_preflight: bool = False
+    deadline: Deadline = field(default_factory=lambda: Deadline(None, time.monotonic))
     stop: Event = field(default_factory=Event)
     say: Callable[[str], None] = lambda _: None
     on_answer: Callable[[EvalProgress], None] = lambda _: None
     on_verdict: Callable[[JudgeProgress], None] = lambda _: None
+
+    def is_stopped(self) -> bool:
+        """Whether to stop asking: told to, or out of time."""
+        return self.stop.is_set() or self.deadline.is_over()
 
     @property
     def runs_dir(self) -> Path:

@@ -19,6 +19,7 @@ from touchstone.result.select import Selection
 from touchstone.result.timing import CellMemory
 from touchstone.run.bundle import Bundle
 from touchstone.run.finalize import Facts, facts_of, write_facts
+from touchstone.run.preflight import observed, read_blocks
 from touchstone.run.records import Manifest, SampleKey
 
 SELECTION_NAME = "selection.json"
@@ -34,7 +35,7 @@ def write_result(bundle: Bundle, judged: str | None = None) -> ResultDoc:
 
 def result_of(bundle: Bundle, judged: str | None = None) -> ResultDoc:
     """A bundle's result, recomputed from its lines; `judged` is when the last verdict fell."""
-    manifest, responses, verdicts = bundle.manifest, bundle.responses(), read_verdicts(bundle.path)
+    manifest, responses, verdicts = manifest_of(bundle), bundle.responses(), read_verdicts(bundle.path)
     facts = facts_of(bundle, responses)
     return build_result_doc(
         manifest,
@@ -47,10 +48,15 @@ def result_of(bundle: Bundle, judged: str | None = None) -> ResultDoc:
     )
 
 
+def manifest_of(bundle: Bundle) -> Manifest:
+    """A run's manifest with what its engine told once the models were loaded."""
+    return observed(bundle.manifest, read_blocks(bundle.path))
+
+
 def load_run(bundle: Bundle) -> MeasuredRun:
     """A run with its stored result; a bundle without one is rebuilt from its lines."""
     stored = read_result(bundle.result_path) if bundle.result_path.exists() else result_of(bundle)
-    return MeasuredRun(manifest=bundle.manifest, result=stored, responses=bundle.responses())
+    return MeasuredRun(manifest=manifest_of(bundle), result=stored, responses=bundle.responses())
 
 
 def recomputed(bundle: Bundle, stored: ResultDoc) -> ResultDoc:

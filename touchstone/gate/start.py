@@ -12,6 +12,7 @@ from touchstone.config import Config, Endpoint, ModelSettings, api_key
 from touchstone.engine.probe import BuildMetadata, probe_build_metadata
 from touchstone.errors import BadInputError, EngineError
 from touchstone.gate.bench import Bench, client_for, stamp
+from touchstone.gate.budget import calls_of, require_within
 from touchstone.git import Repository
 from touchstone.host.info import host_info
 from touchstone.host.launch import launch_id
@@ -44,6 +45,7 @@ def start_run(bench: Bench, order: Order) -> Bundle:
     suite = suite_for(bench.config, order.loaded)
     plan = planned_prompts(order.loaded.pack, order.only, order.limit)
     started = bench.now()
+    require_within(calls_of(suite, plan, len(models)).total, bench.config.max_calls)
     manifest = sealed(
         {
             "id": f"{started:%Y%m%dT%H%M%SZ}_{suite.pack_id}_{bench.token()}",
@@ -124,6 +126,16 @@ def require_engine(bench: Bench) -> None:
             ) from None
 
 
+def engine_info(build: BuildMetadata) -> EngineInfo:
+    """What a probe told of the engine itself."""
+    return EngineInfo(
+        engine=build.engine,
+        engine_version=build.engine_version,
+        runtime=build.runtime,
+        origins=dict(build.origins),
+    )
+
+
 def git_state(root: Path, files: Sequence[Path]) -> GitState:
     """Commit and cleanliness of the repository a run starts in; null where there is none to ask.
 
@@ -142,12 +154,7 @@ def _engine_fields(bench: Bench, models: Sequence[ModelSettings]) -> Mapping[str
     build = probe_build_metadata(endpoint, api_key(endpoint, bench.environ), ids)
     return {
         "models": [_model_record(model, build) for model in models],
-        "engine": EngineInfo(
-            engine=build.engine,
-            engine_version=build.engine_version,
-            runtime=build.runtime,
-            origins=dict(build.origins),
-        ),
+        "engine": engine_info(build),
         "launch": launch_id(_base_url(endpoint)),
     }
 

@@ -42,10 +42,13 @@ def run_eval(
     bundle: Bundle,
     ask: Ask,
     *,
+    open_block: Callable[[str], None] = lambda _: None,
     progress: Callable[[EvalProgress], None] = lambda _: None,
     stop: Callable[[], bool] = lambda: False,
 ) -> bool:
     """Ask every open sample of a bundle; True when nothing is open any more, False when told to stop.
+
+    `open_block` is called with each model's name before its first sample.
 
     Raises EngineError after three failures in a row that say the server is gone; what was answered
     until then is kept, and the same call goes on later.
@@ -54,7 +57,8 @@ def run_eval(
     open_samples = bundle.open_samples()
     tally = _Tally(done=planned - len(open_samples), planned=planned)
     with bundle.response_lines() as lines:
-        for _, block in groupby(open_samples, key=lambda sample: sample.model):
+        for model, block in groupby(open_samples, key=lambda sample: sample.model):
+            open_block(model)
             for response in _block(bundle.manifest, list(block), ask, stop):
                 lines.append(response.to_json())
                 tally = tally.with_response(response)
