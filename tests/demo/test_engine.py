@@ -134,6 +134,7 @@ def test_engine_that_dies_while_starting_shows_its_log(
         engine.start(cache, print)
     assert engine.status(cache) is None
     assert not (cache / "engine.json").exists()
+    assert [child for child in psutil.Process().children() if child.status() == psutil.STATUS_ZOMBIE] == []
 
 
 def _record(cache: Path, pid: int, created: float) -> None:

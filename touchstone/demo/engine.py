@@ -6,6 +6,7 @@ only if both its id and its start time are the recorded ones, so a stranger's pr
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import platform
 import socket
@@ -14,7 +15,6 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -106,7 +106,7 @@ def is_ready(engine: EmbeddedEngine) -> bool:
         return False
 
 
-def _locked(cache: Path) -> AbstractContextManager[None]:
+def _locked(cache: Path) -> contextlib.AbstractContextManager[None]:
     return exclusive_lock(
         cache / _LOCK_NAME, "another touchstone is starting or stopping the engine", "Try again in a moment."
     )
@@ -226,10 +226,16 @@ def _end(engine: EmbeddedEngine) -> None:
 def _process_of(engine: EmbeddedEngine) -> psutil.Process | None:
     try:
         process = psutil.Process(engine.pid)
-        same = abs(process.create_time() - engine.created) < _CREATED_TOLERANCE_S
-        return process if same and process.status() != psutil.STATUS_ZOMBIE else None
+        if abs(process.create_time() - engine.created) >= _CREATED_TOLERANCE_S:
+            return None
+        if process.status() != psutil.STATUS_ZOMBIE:
+            return process
+        # It has ended. If it was started by this very process, this lets go of what is left of it.
+        with contextlib.suppress(psutil.TimeoutExpired):
+            process.wait(0)
     except psutil.NoSuchProcess:
-        return None
+        pass
+    return None
 
 
 def _recorded(value: Any, path: Path) -> EmbeddedEngine:
