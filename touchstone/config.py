@@ -106,7 +106,7 @@ class CompareSettings(Settings):
     obvious_drop: float = Field(default=5.0, ge=0)
     case_drop: float = Field(default=16.0, ge=0)
     equal_margin: float = Field(default=3.0, ge=0)
-    launch_allowance: float = Field(default=0.3, ge=0)
+    launch_allowance: float = Field(default=0.5, ge=0)
     case_reruns: int = Field(default=5, ge=1)
     confirm_runs: int = Field(default=2, ge=1)
     flag_rejudge: int = Field(default=4, ge=1)
