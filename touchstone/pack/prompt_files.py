@@ -7,10 +7,8 @@ import re
 from pathlib import Path
 
 from touchstone.config import git_top
+from touchstone.yaml_source.reader import BYTES_MAX, LFS_POINTER
 
-PROMPT_BYTES_MAX = 4 * 1024 * 1024
-
-_LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _CONFLICT_START = re.compile(r"^<{7} ", re.MULTILINE)
 _CONFLICT_END = re.compile(r"^>{7} ", re.MULTILINE)
 
@@ -57,12 +55,12 @@ def _inside(name: str, folder: Path, top: Path) -> Path:
 def _text_of(path: Path) -> str:
     try:
         with path.open("rb") as file:
-            data = file.read(PROMPT_BYTES_MAX + 1)
+            data = file.read(BYTES_MAX + 1)
     except OSError as error:
         raise PromptFileError(f"{path.name} cannot be read: {error.strerror}") from None
-    if len(data) > PROMPT_BYTES_MAX:
-        raise PromptFileError(f"{path.name} has more than {PROMPT_BYTES_MAX} bytes")
-    if data.startswith(_LFS_POINTER):
+    if len(data) > BYTES_MAX:
+        raise PromptFileError(f"{path.name} has more than {BYTES_MAX} bytes")
+    if data.startswith(LFS_POINTER):
         raise PromptFileError(f"{path.name} is a Git LFS pointer, not the file", "git lfs pull")
     try:
         text = data.decode("utf-8")

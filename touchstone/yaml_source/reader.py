@@ -25,7 +25,7 @@ _UNUSABLE = re.compile(
     "[^\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 )
 _UNUSABLE_SHOWN = 20
-_LFS_POINTER = b"version https://git-lfs.github.com/spec/"
+LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _CONFLICT = re.compile(r"^(<{7} |={7}$|>{7} )", re.MULTILINE)
 _COMMENT = re.compile(r"(^|(?<=\s))#[^\n]*", re.MULTILINE)
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -73,7 +73,7 @@ def _text_of(data: bytes | str, file: str) -> tuple[str | None, Problem | None]:
             file, None, None, "", f"{size} bytes, the limit is {BYTES_MAX}", "split the file"
         )
     if isinstance(data, bytes):
-        if data.startswith(_LFS_POINTER):
+        if data.startswith(LFS_POINTER):
             hint = "fetch the content: git lfs pull"
             return None, Problem(file, 1, 1, "", "this is a Git LFS pointer, not the file", hint)
         try:
