@@ -8,10 +8,9 @@ from touchstone.baseline.comparability import MACHINE_FIELDS
 from touchstone.baseline.comparison import ComparedCell, ComparedRow
 from touchstone.baseline.listing import token_counts
 from touchstone.baseline.matchup import Matchup
-from touchstone.baseline.pairs import CellPair
+from touchstone.baseline.pairs import FEW_ROWS, CellPair
 from touchstone.baseline.rule import worse_by_scores
 
-FEW_CASES = 10
 TYPICAL_APART = 1.0
 """Points by which the difference to the typical run may miss that to the mean of all runs unmentioned."""
 SIGN_FROM = 0.05
@@ -77,7 +76,7 @@ def _of_scores(found: Matchup, cells: Sequence[ComparedCell]) -> dict[str, bool]
     scored = [cell for cell in found.cells if cell.scored]
     return {
         "engine_repeats_itself": any(cell.deterministic for cell in found.cells),
-        "too_few_cases": any(len(cell.scored) < FEW_CASES for cell in scored),
+        "too_few_cases": any(len(cell.scored) < FEW_ROWS for cell in scored),
         "judge_not_ruled_out": any(
             not finding.judge_ruled_out for finding in worse_by_scores(found.findings)
         ),

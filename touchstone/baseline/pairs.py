@@ -25,6 +25,10 @@ from touchstone.result.schema import Row
 
 DETERMINISTIC_SHARE = 0.8
 """From this share of fixed rows on, the engine is taken to repeat itself."""
+WIDENED_SHARE = 0.2
+"""From this share on, what the fixed rows' draws do not show would make the error too small."""
+FEW_ROWS = 10
+"""Under this many scored rows a suite is too small to see a small drop."""
 FULL_SPAN = 100.0
 USUAL_SPAN = 80.0
 """Of a 1–5 scale, which the settings' points are written for."""
@@ -124,7 +128,23 @@ class CellPair:
         """Whether asking again gives copies; null where one baseline run cannot tell."""
         if self.b < 2 or not self.pairs:
             return None
-        return sum(pair.fixed for pair in self.pairs) >= DETERMINISTIC_SHARE * len(self.pairs)
+        return self.fixed_share >= DETERMINISTIC_SHARE
+
+    @cached_property
+    def fixed_share(self) -> float:
+        """Share of the rows that every baseline run answered alike."""
+        return sum(pair.fixed for pair in self.pairs) / len(self.pairs) if self.pairs else 0.0
+
+    @property
+    def widened(self) -> bool:
+        """Whether a row's own draws may hide how far an edit moves it.
+
+        Equal answers say nothing about how much an edit or another engine shakes them, a check or class
+        that came out right three times looks as if it could not come out wrong, and few rows may happen
+        to have been quiet.
+        """
+        few = len(self.scored) < FEW_ROWS
+        return few or self.fixed_share >= WIDENED_SHARE or self.engine_moved or self.suite.kind != "judged"
 
     @cached_property
     def all_fixed(self) -> bool:
@@ -172,9 +192,8 @@ class CellPair:
             b=self.b,
             m=self.m,
         )
-        if not (self.deterministic or self.engine_moved):
+        if not self.widened:
             return pooled
-        # Equal answers say nothing about how much an edit or another engine shakes them.
         return None if paired is None else max(pooled, paired, key=lambda error: error.se)
 
     @cached_property

@@ -277,16 +277,15 @@ def _checks(cell: CellPair, reruns: int | None) -> Iterator[Finding]:
 def _flipped(cell: CellPair, pair: Pair, id_: str, reruns: int | None) -> Finding:
     finding = Finding("check", cell, pair, "stuck", detail=id_, reason="check_flip")
     fresh = [row for row in pair.fresh if row.state is not None]
-    if cell.deterministic and cell.all_fixed:
-        finding.outcome, finding.confirmed = "worse", True
-    elif any(not _fails(row, id_) for row in fresh):
+    if any(not _fails(row, id_) for row in fresh):
         finding.outcome = "cleared"
-    elif reruns is not None:
+    elif reruns is not None and len(fresh) >= reruns:
         # Copies count here: that the same wrong answer comes back is what the question was.
-        missing = reruns - len(fresh)
-        finding.outcome = "open" if missing > 0 else "worse"
-        finding.confirmed = missing <= 0
-        finding.needs = _ask([pair], missing)
+        finding.outcome, finding.confirmed = "worse", True
+    else:
+        finding.needs = _ask([pair], (reruns or 0) - len(fresh))
+        # Where no answer ever varied, one is as good as many: a fact, unless asking again says otherwise.
+        finding.outcome = "worse" if cell.all_fixed else "open" if finding.needs else "stuck"
     return finding
 
 

@@ -11,7 +11,7 @@ from touchstone.baseline.rule import CASE_SUSPICION_P, Finding, Limits
 from touchstone.pack.checks import LABEL_CHECK
 from touchstone.result.schema import Row
 
-FEW_ROWS = 5
+TOO_FEW_ROWS = 5
 """Under this many scored rows a cell is never called unchanged."""
 PROMPT_CUT = 0.10
 """A prompt that lost this share of its tokens without having changed was cut by the engine."""
@@ -136,7 +136,7 @@ def _mean_word(cell: CellPair, difference: float, limits: Limits, *, hurt: bool)
     if risen and not hurt:
         return Word("better", "suite")
     low, high = cell.error.interval(difference)
-    few = len(cell.scored) < FEW_ROWS
+    few = len(cell.scored) < TOO_FEW_ROWS
     if not few and -limits.equal_margin < low and high < limits.equal_margin:
         return Word("unchanged", "inside_margin")
     if cell.without_spread and not few:
