@@ -28,7 +28,7 @@ FORBIDDEN = [
     ("judge/__init__.py", "import subprocess", "processes are started"),
     ("gate/__init__.py", "import click", "click is"),
     ("baseline/__init__.py", "import git", "GitPython has"),
-    ("run/__init__.py", "import httpx", "HTTP clients"),
+    ("engine/__init__.py", "import httpx", "httpx is"),
     ("engine/__init__.py", "import psutil", "processes and memory"),
 ]
 
