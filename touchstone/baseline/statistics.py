@@ -225,7 +225,12 @@ def t_tail(t: float, df: float) -> float:
         return 0.5
     if math.isinf(t):
         return 0.0 if t > 0 else 1.0
-    tail = 0.5 * incomplete_beta(df / (df + t * t), df / 2, 0.5)
+    square = t * t
+    # Whichever argument is the smaller one keeps its digits.
+    if square < df:
+        tail = 0.5 * (1 - incomplete_beta(square / (df + square), 0.5, df / 2))
+    else:
+        tail = 0.5 * incomplete_beta(df / (df + square), df / 2, 0.5)
     return tail if t > 0 else 1 - tail
 
 
