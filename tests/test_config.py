@@ -53,6 +53,7 @@ judge:
   max_tokens: 100
   samples: 3
   max_consecutive_failures: 5
+  thinking: allow
 packs: [packs, more/pack.yaml]
 runs_dir: out
 keep_runs: 5

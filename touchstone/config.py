@@ -95,6 +95,8 @@ class JudgeSettings(Settings):
     max_tokens: int | None = Field(default=2048, gt=0)
     samples: int = Field(default=1, ge=1, le=99)
     max_consecutive_failures: int = Field(default=3, ge=0)
+    thinking: Literal["suppress", "allow"] = "suppress"
+    """Whether a thinking judge is asked not to think aloud, by the hint most engines understand."""
 
 
 class CompareSettings(Settings):

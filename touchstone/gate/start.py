@@ -108,6 +108,7 @@ def suite_for(config: Config, loaded: LoadedPack) -> Suite:
             samples=judge.samples,
             prompt_version=PROMPT_VERSION,
             prompt_sha256=prompt_sha256(),
+            thinking="off" if judge.thinking == "suppress" else None,
         )
     extra_body = {model.id: model.extra_body for model in config.models if model.extra_body}
     return suite_of(loaded, compare=config.compare, judge=instrument, extra_body=extra_body)
