@@ -6,6 +6,7 @@ replaced as a whole. Resuming is subtraction: what was planned minus what is the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
 from pathlib import Path
@@ -91,10 +92,10 @@ class Bundle:
         """
         return read_responses(self.responses_path, {key[:4] for key in self.samples()})
 
-    def open_samples(self) -> list[SampleKey]:
-        """Planned samples without a good response."""
+    def open_samples(self, samples: Sequence[SampleKey] | None = None) -> list[SampleKey]:
+        """Samples without a good response, in order: of the planned ones, or of those named."""
         done = {key for key, response in self.responses().items() if response.is_good}
-        return [key for key in self.samples() if key not in done]
+        return [key for key in (self.samples() if samples is None else samples) if key not in done]
 
     def answers(self) -> dict[tuple[str, str, str], list[str]]:
         """The planned draw's answers by (model, variant, prompt), one text per repeat."""

@@ -6,7 +6,7 @@ Models are asked one after another, so each is loaded once. The asking function 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -42,19 +42,21 @@ def run_eval(
     bundle: Bundle,
     ask: Ask,
     *,
+    samples: Sequence[SampleKey] | None = None,
     open_block: Callable[[str], None] = lambda _: None,
     progress: Callable[[EvalProgress], None] = lambda _: None,
     stop: Callable[[], bool] = lambda: False,
 ) -> bool:
     """Ask every open sample of a bundle; True when nothing is open any more, False when told to stop.
 
+    `samples` names others than the planned ones: further draws of planned rows, one model after another.
     `open_block` is called with each model's name before its first sample.
 
     Raises EngineError after three failures in a row that say the server is gone; what was answered
     until then is kept, and the same call goes on later.
     """
-    planned = len(bundle.samples())
-    open_samples = bundle.open_samples()
+    planned = len(bundle.samples() if samples is None else samples)
+    open_samples = bundle.open_samples(samples)
     tally = _Tally(done=planned - len(open_samples), planned=planned)
     with bundle.response_lines() as lines:
         for model, block in groupby(open_samples, key=lambda sample: sample.model):
