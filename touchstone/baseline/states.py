@@ -36,9 +36,9 @@ def row_word(cell: CellPair, pair: Pair, found: Sequence[Finding], limits: Limit
         for finding in found:
             if finding.outcome == outcome:
                 return _suspected(finding)
-    if line_moved:
-        return Word("rule_changed", "line_moved")
-    return _moved_word(cell, pair, limits)
+    word = _moved_word(cell, pair, limits)
+    # A row that is lower as well is not called a matter of the line.
+    return Word("rule_changed", "line_moved") if line_moved and word.state != "suspect" else word
 
 
 def cell_word(cell: CellPair, found: Sequence[Finding], limits: Limits) -> Word:
