@@ -23,6 +23,7 @@ from touchstone.pack.suite import JudgeInstrument, Suite
 from touchstone.run.bundle import Bundle, sealed
 from touchstone.run.plan import filter_words, planned_prompts
 from touchstone.run.records import EngineInfo, GitState, HostInfo, JudgeSetup, ModelUnderTest
+from touchstone.run.retention import remove_surplus
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,9 @@ def start_run(bench: Bench, order: Order) -> Bundle:
             **_engine_fields(bench, models),
         }
     )
-    return Bundle.create(bench.runs_dir, manifest)
+    bundle = Bundle.create(bench.runs_dir, manifest)
+    remove_surplus(bench.runs_dir, bench.config.keep_runs, bench.say)
+    return bundle
 
 
 def moved_since(bench: Bench, bundle: Bundle) -> list[str]:
