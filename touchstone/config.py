@@ -123,6 +123,8 @@ class HostSettings(Settings):
     """What is watched on this machine while a run goes on."""
 
     sampler: bool = True
+    power_every_s: float = Field(default=30.0, ge=0.5, le=3600)
+    """How often the power source is asked for: unplugging is seen no sooner."""
 
 
 class Config(Settings):

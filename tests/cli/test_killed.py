@@ -19,7 +19,8 @@ from tests.kit.scratch import ScratchRepo
 POINTS = 20
 TIME_FIELDS = {
     "id", "started", "finished", "judged", "launch", "ttft_p50", "ttft_p95", "decode_med", "e2e_med",
-    "total_throughput", "judge_s", "left_out", "peak_ram_gb", "model_delta_gb",
+    "total_throughput", "judge_s", "left_out", "unfit", "ttft_left_out", "cold_ttft_s", "cached_share",
+    "peak_ram_gb", "model_delta_gb", "pressure", "thermal", "power",
 }  # fmt: skip
 
 

@@ -14,8 +14,10 @@ from touchstone.host.merge import (
     MemoryPeak,
     Window,
     WindowFacts,
+    WorstWords,
     merge_windows,
     peak_of,
+    worst_words_of,
 )
 from touchstone.host.tick import Tick, read_ticks
 
@@ -194,6 +196,16 @@ def test_the_peak_of_a_cell_is_that_of_its_windows() -> None:
     assert peak_of(cell) == MemoryPeak(9500.0, 8500.0)
     assert peak_of([]) == MemoryPeak(None, None)
     assert peak_of([WindowFacts("unmeasured")]) == MemoryPeak(None, None)
+
+
+def test_the_words_of_a_cell_are_the_worst_of_its_windows() -> None:
+    cell = [
+        WindowFacts("a", pressure="normal", thermal="nominal", power="battery"),
+        WindowFacts("b", pressure="warn", thermal="other:Glowing", power="ac"),
+        WindowFacts("unmeasured"),
+    ]
+    assert worst_words_of(cell) == WorstWords("warn", "other:Glowing", "battery")
+    assert worst_words_of([]) == WorstWords(None, None, None)
 
 
 @given(

@@ -28,7 +28,7 @@ from touchstone.pack.schema import KoRule
 from touchstone.pack.suite import Suite
 from touchstone.result.build import build_result_doc
 from touchstone.result.schema import JudgeInfo, ResultDoc
-from touchstone.result.timing import CellMemory
+from touchstone.result.timing import CellMachine
 from touchstone.run.records import EvalResponse, SampleKey
 
 TABLE = {
@@ -65,7 +65,7 @@ def full() -> ResultDoc:
         build={
             "calibrated": True,
             "left_out": {SampleKey("m", "none", "A2", 1, 0)},
-            "resources": {("m", "none"): CellMemory(peak_ram_gb=21.25, model_delta_gb=4.5)},
+            "resources": {("m", "none"): CellMachine(21.25, 4.5, "normal", "moderate", None)},
         },
     )
 

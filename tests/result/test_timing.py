@@ -8,7 +8,7 @@ import pytest
 
 from tests.kit.builders import Outcome, judged_suite, response, result
 from touchstone.result.schema import CellPerf
-from touchstone.result.timing import CellMemory, cell_perf
+from touchstone.result.timing import CellMachine, cell_perf
 from touchstone.run.records import EvalResponse, SampleKey
 
 
@@ -69,7 +69,7 @@ def test_ttft_enters_only_where_the_cached_share_is_known_to_be_small(
 
 
 def test_overlapping_requests_have_no_times() -> None:
-    found = perf({}, {}, concurrency=2, memory=CellMemory(peak_ram_gb=20.5, model_delta_gb=4.0))
+    found = perf({}, {}, concurrency=2, machine=CellMachine(peak_ram_gb=20.5, model_delta_gb=4.0))
     assert found == CellPerf(peak_ram_gb=20.5, model_delta_gb=4.0)
 
 
@@ -80,7 +80,35 @@ def test_usage_the_engine_does_not_tell_is_not_guessed() -> None:
 
 
 def test_nothing_to_time_is_null() -> None:
-    assert perf({"is_cold_start": True}) == CellPerf(left_out=1)
+    assert perf({"is_cold_start": True, "ttft_s": None}) == CellPerf(left_out=1)
+
+
+def test_the_cold_start_stands_apart_and_the_worst_of_several_is_shown() -> None:
+    cold = {"is_cold_start": True}
+    found = perf(cold | {"ttft_s": 9.0}, {"ttft_s": 0.2}, cold | {"ttft_s": 4.0}, cold | {"ttft_s": None})
+    assert (found.cold_ttft_s, found.ttft_p50) == (9.0, 0.2)
+    assert (found.left_out, found.unfit) == (3, 0)
+
+
+def test_unfit_answers_are_counted_apart_from_the_cold_start() -> None:
+    throttled = {SampleKey("m", "none", f"P{number}", 1, 0) for number in (0, 2)}
+    found = perf({"is_cold_start": True}, {}, {}, {}, left_out=throttled)
+    assert (found.left_out, found.unfit) == (2, 1)
+
+
+def test_the_cached_share_is_null_unless_it_was_told_for_every_answer() -> None:
+    told = [{"cached_tokens": 50, "prompt_tokens": 100}, {"cached_tokens": 1, "prompt_tokens": 100}]
+    assert (perf(*told).cached_share, perf(*told).ttft_left_out) == (0.255, 1)
+    untold = perf(*told, {"cached_tokens": None})
+    assert (untold.cached_share, untold.ttft_left_out) == (None, 2)
+
+
+def test_what_the_machine_was_seen_doing_is_passed_on_and_absence_stays_null() -> None:
+    seen = CellMachine(20.5, 4.0, pressure="warn", thermal="heavy", power="battery")
+    found = perf({}, machine=seen)
+    assert (found.pressure, found.thermal, found.power) == ("warn", "heavy", "battery")
+    absent = perf({})
+    assert (absent.pressure, absent.thermal, absent.power, absent.peak_ram_gb) == (None, None, None, None)
 
 
 def test_lengths_are_medians_over_visible_answers() -> None:

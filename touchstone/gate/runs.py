@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -10,13 +10,13 @@ from pydantic import ValidationError
 from touchstone.baseline.store import MeasuredRun
 from touchstone.errors import BadInputError
 from touchstone.files import read_json, write_document
-from touchstone.host.merge import WindowFacts, peak_of
+from touchstone.host.merge import WindowFacts, peak_of, worst_words_of
 from touchstone.judge.phase import read_verdicts
 from touchstone.judge.records import Verdict
 from touchstone.result.build import build_result_doc
 from touchstone.result.schema import RESULT_SCHEMA, ResultDoc
 from touchstone.result.select import Selection
-from touchstone.result.timing import CellMemory
+from touchstone.result.timing import CellMachine
 from touchstone.run.bundle import Bundle
 from touchstone.run.finalize import Facts, facts_of, write_facts
 from touchstone.run.preflight import observed, read_blocks
@@ -44,7 +44,7 @@ def result_of(bundle: Bundle, judged: str | None = None) -> ResultDoc:
         judged=judged,
         calibrated=_calibrated(manifest, verdicts.values()),
         left_out={key for key, found in facts.items() if not found.is_fit_for_timing},
-        resources=_memory_by_cell(facts),
+        resources=_machine_by_cell(facts),
     )
 
 
@@ -97,15 +97,16 @@ def read_result(path: Path) -> ResultDoc:
         ) from None
 
 
-def _memory_by_cell(facts: Facts) -> dict[tuple[str, str], CellMemory]:
+def _machine_by_cell(facts: Facts) -> dict[tuple[str, str], CellMachine]:
     cells: dict[tuple[str, str], list[WindowFacts[SampleKey]]] = {}
     for key, found in facts.items():
         cells.setdefault((key.model, key.variant), []).append(found)
-    peaks = {cell: peak_of(found) for cell, found in cells.items()}
-    return {
-        cell: CellMemory(peak_ram_gb=_gb(peak.peak_mb), model_delta_gb=_gb(peak.delta_mb))
-        for cell, peak in peaks.items()
-    }
+    return {cell: _machine_of(found) for cell, found in cells.items()}
+
+
+def _machine_of(facts: Sequence[WindowFacts[SampleKey]]) -> CellMachine:
+    peak, worst = peak_of(facts), worst_words_of(facts)
+    return CellMachine(_gb(peak.peak_mb), _gb(peak.delta_mb), worst.pressure, worst.thermal, worst.power)
 
 
 def _gb(mb: float | None) -> float | None:

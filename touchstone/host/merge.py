@@ -67,6 +67,15 @@ class WindowFacts(Generic[_Key]):
 
 
 @dataclass(frozen=True)
+class WorstWords:
+    """The worst word read over some windows; None where none was."""
+
+    pressure: str | None
+    thermal: str | None
+    power: str | None
+
+
+@dataclass(frozen=True)
 class MemoryPeak:
     """The most memory the system used over some windows, and above the baseline tick; MiB."""
 
@@ -86,6 +95,16 @@ def peak_of(facts: Iterable[WindowFacts[_Key]]) -> MemoryPeak:
     return MemoryPeak(
         peak_mb=_most(item.sys_used_mb for item in used),
         delta_mb=_most(item.sys_used_delta_mb for item in used),
+    )
+
+
+def worst_words_of(facts: Iterable[WindowFacts[_Key]]) -> WorstWords:
+    """The worst the machine was in over the windows of a cell."""
+    seen = list(facts)
+    return WorstWords(
+        pressure=worst_of((item.pressure for item in seen), PRESSURE_WORDS),
+        thermal=worst_of((item.thermal for item in seen), THERMAL_WORDS),
+        power=worst_of((item.power for item in seen), POWER_WORDS),
     )
 
 

@@ -11,9 +11,6 @@ from pathlib import Path
 
 from touchstone.host.command import environment, this_system
 
-POWER_S = 30.0
-"""How often the power source is asked for; the other readings have one pace (`ticker`)."""
-
 FIRST_TICK_S = 15.0
 """How long to wait for the first tick. It is the baseline, so nothing is loaded before it."""
 
@@ -49,9 +46,10 @@ class Sampler:
         self.close()
 
 
-def start_sampler(path: Path, system: str | None = None, power_every_s: float = POWER_S) -> Sampler:
+def start_sampler(path: Path, system: str | None = None, power_every_s: float = 30.0) -> Sampler:
     """Start appending ticks to `path`, in a process that ends with this one, however this one ends.
 
+    The power source is asked for every `power_every_s`; the other readings have one pace (`ticker`).
     Returns when the first tick, the baseline, is in the file. Never raises: a machine that cannot be
     watched is a note, and its figures are n/a. On a Mac this also keeps the machine from falling asleep.
     """

@@ -7,6 +7,7 @@ from itertools import permutations
 
 from touchstone.render import numbers
 from touchstone.render.markdown import block, code, escaped, folded, table
+from touchstone.render.timing import timing_section
 from touchstone.render.words import Language, Words
 from touchstone.result.schema import Cell, Repeat, ResultDoc, Row, Tally
 
@@ -20,7 +21,7 @@ _STATE_ORDER = {"error": 0, "fail": 1, None: 2, "pass": 3}
 
 
 def report_markdown(result: ResultDoc, answers: Answers | None = None, language: Language = "en") -> str:
-    """The report in the order every renderer keeps: counts, judge, provenance, cells, notices, rows."""
+    """Counts, judge, provenance, cells, notices, rows: the order every renderer keeps; then timing."""
     words = Words(language)
     lines = [
         counts_line(result, words),
@@ -43,6 +44,7 @@ def report_markdown(result: ResultDoc, answers: Answers | None = None, language:
         *_row_table(result, words),
         "",
         *_answers(result, answers or {}, words),
+        *timing_section(result, words),
     ]
     return "\n".join(lines).rstrip("\n") + "\n"
 

@@ -19,6 +19,7 @@ from touchstone.render.report import (
     safety_mark,
 )
 from touchstone.render.sentences import note_sentence, reason_words
+from touchstone.render.timing import left_out_sentence
 from touchstone.render.words import Language, Words
 from touchstone.result.schema import ResultDoc
 
@@ -83,7 +84,18 @@ def result_text(result: ResultDoc, language: Language = "en") -> str:
         parts.append(f"{cell.counts.below_line} {words['below_line'].lower()}")
         lines.append(f"  {f'{cell.model} · {cell.variant}':<{width}}  {' · '.join(parts)}")
     lines += length_notices(result, words)
+    lines += _unfit_sentences(result, words)
     return "\n".join(visible(line) for line in lines) + "\n"
+
+
+def _unfit_sentences(result: ResultDoc, words: Words) -> list[str]:
+    """Cells of which the machine spoiled times; a cold start alone is nothing to tell."""
+    told = [
+        left_out_sentence(cell, f"{cell.model} · {cell.variant}", words)
+        for cell in result.cells
+        if cell.perf.unfit
+    ]
+    return [sentence for sentence in told if sentence]
 
 
 def _reference_lines(comparison: Comparison, words: Words) -> list[str]:

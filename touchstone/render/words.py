@@ -80,6 +80,44 @@ WORDS: dict[str, tuple[str, str]] = {
     "not_assessed": ("not assessed", "nicht beurteilt"),
     "all_rows_pass": ("every row passes", "alle Zeilen bestanden"),
     "speed": ("Timing", "Zeiten"),
+    "machine": ("Machine meanwhile", "Maschine währenddessen"),
+    "ttft_p50": ("First token (median)", "Erstes Token (Median)"),
+    "ttft_p95": ("First token (p95)", "Erstes Token (p95)"),
+    "decode_med": ("Decoding, tokens/s (median)", "Dekodieren, Tokens/s (Median)"),
+    "e2e_med": ("Whole answer (median)", "Ganze Antwort (Median)"),
+    "throughput": ("Throughput, tokens/s", "Durchsatz, Tokens/s"),
+    "cold_ttft": ("Cold start, first token", "Kaltstart, erstes Token"),
+    "cached_share": ("Prompt from cache", "Prompt aus dem Cache"),
+    "left_out": ("Left out", "Ausgelassen"),
+    "peak_ram": ("System memory, peak", "Systemspeicher, Spitze"),
+    "model_delta": ("Above the first reading", "Über der ersten Messung"),
+    "pressure": ("Memory pressure", "Speicherdruck"),
+    "thermal": ("Thermal level", "Thermik"),
+    "power": ("Power", "Strom"),
+    "timing_left_out": (
+        (
+            "{cell}: {left_out} of {answered} answers are left out of the timing medians "
+            "({cold} cold start, {unfit} while the machine throttled, ran on battery or slept)."
+        ),
+        (
+            "{cell}: {left_out} von {answered} Antworten fehlen in den Zeit-Medianen "
+            "({cold} Kaltstart, {unfit} während die Maschine drosselte, auf Akku lief oder schlief)."
+        ),
+    ),
+    "ttft_left_out": (
+        (
+            "{cell}: the first token of {left_out} more does not count, because a tenth or more of the "
+            "prompt came from the engine's cache, or the engine does not tell."
+        ),
+        (
+            "{cell}: das erste Token von {left_out} weiteren zählt nicht, weil ein Zehntel des Prompts "
+            "oder mehr aus dem Cache der Engine kam, oder weil sie es nicht sagt."
+        ),
+    ),
+    "timing_overlaps": (
+        "{concurrency} requests were in flight at once, so no answer has a time of its own.",
+        "{concurrency} Anfragen liefen gleichzeitig, deshalb hat keine Antwort eine eigene Zeit.",
+    ),
     "incomplete": (
         "This run is not complete: {answered} of {planned} answered.",
         "Dieser Lauf ist nicht vollständig: {answered} von {planned} beantwortet.",

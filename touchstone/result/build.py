@@ -25,7 +25,7 @@ from touchstone.result.schema import (
     Usage,
 )
 from touchstone.result.scorecard import cell_counts, cell_quality, score_rows
-from touchstone.result.timing import CellMemory, cell_perf, length_medians
+from touchstone.result.timing import CellMachine, cell_perf, length_medians
 from touchstone.run import plan
 from touchstone.run.records import EvalResponse, Manifest, SampleKey
 
@@ -39,7 +39,7 @@ def build_result_doc(
     judged: str | None = None,
     calibrated: bool | None = None,
     left_out: Collection[SampleKey] = frozenset(),
-    resources: Mapping[CellKey, CellMemory] | None = None,
+    resources: Mapping[CellKey, CellMachine] | None = None,
     rejudged: bool = False,
     reused_verdicts: int = 0,
 ) -> ResultDoc:
@@ -88,7 +88,7 @@ class _Host:
     """What this machine was seen doing meanwhile."""
 
     left_out: Collection[SampleKey]
-    memory: Mapping[CellKey, CellMemory]
+    machine: Mapping[CellKey, CellMachine]
 
 
 def _lines_of(
@@ -196,7 +196,7 @@ def _cell(lines: _Lines, suite: Suite, rows: Sequence[Row], host: _Host) -> Cell
             responses,
             concurrency=manifest.concurrency,
             left_out=host.left_out,
-            memory=host.memory.get(cell),
+            machine=host.machine.get(cell),
         ),
         quality=cell_quality(rows, suite) if lines.verdicts else None,
         counts=cell_counts(rows),

@@ -90,6 +90,18 @@ class CellPerf(Record):
     peak_ram_gb: float | None = None
     left_out: int = 0
     """Answers left out of the medians (cold start, throttled, on battery)."""
+    unfit: int = 0
+    """Those of `left_out` that were no cold start: the machine throttled, ran on battery or slept."""
+    ttft_left_out: int = 0
+    """Timed answers without a part in `ttft_*`: much of the prompt was cached, or that is not known."""
+    cold_ttft_s: float | None = None
+    """Time to first token of the cold start, which may hold loading the model."""
+    cached_share: float | None = None
+    """Prompt tokens the engine had in its cache ÷ all, over the timed answers."""
+    pressure: str | None = None
+    thermal: str | None = None
+    power: str | None = None
+    """The worst the sampler read while the cell was asked; null where it could not be read."""
 
 
 class SafetyReason(Record):

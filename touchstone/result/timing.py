@@ -16,11 +16,17 @@ CACHED_SHARE_MAX = 0.1
 
 
 @dataclass(frozen=True)
-class CellMemory:
-    """What the host's sampler saw of a cell, in GB of 2**30 bytes; null where it saw nothing."""
+class CellMachine:
+    """What the host's sampler saw while a cell was asked; null where it saw nothing.
+
+    Memory in GB of 2**30 bytes; the words are the worst it read.
+    """
 
     peak_ram_gb: float | None = None
     model_delta_gb: float | None = None
+    pressure: str | None = None
+    thermal: str | None = None
+    power: str | None = None
 
 
 def cell_perf(
@@ -28,7 +34,7 @@ def cell_perf(
     *,
     concurrency: int,
     left_out: Collection[SampleKey] = frozenset(),
-    memory: CellMemory | None = None,
+    machine: CellMachine | None = None,
 ) -> CellPerf:
     """Timing of one cell's responses: seconds and tokens per second.
 
@@ -37,14 +43,20 @@ def cell_perf(
     overlapping requests are null.
     """
     good = [response for response in responses if response.is_good]
-    timed = [answer for answer in good if not answer.is_cold_start and answer.key not in left_out]
-    memory = memory or CellMemory()
+    cold = [answer for answer in good if answer.is_cold_start]
+    warm = [answer for answer in good if not answer.is_cold_start]
+    timed = [answer for answer in warm if answer.key not in left_out]
+    machine = machine or CellMachine()
     perf = CellPerf(
-        model_delta_gb=None if memory.model_delta_gb is None else kept(memory.model_delta_gb),
-        peak_ram_gb=None if memory.peak_ram_gb is None else kept(memory.peak_ram_gb),
+        model_delta_gb=None if machine.model_delta_gb is None else kept(machine.model_delta_gb),
+        peak_ram_gb=None if machine.peak_ram_gb is None else kept(machine.peak_ram_gb),
+        pressure=machine.pressure,
+        thermal=machine.thermal,
+        power=machine.power,
         left_out=len(good) - len(timed),
+        unfit=len(warm) - len(timed),
     )
-    return perf if concurrency > 1 else perf.model_copy(update=_times(timed))
+    return perf if concurrency > 1 else perf.model_copy(update=_times(timed) | _cold_times(cold))
 
 
 def length_medians(rows: Sequence[Row]) -> tuple[float | None, float | None]:
@@ -58,9 +70,16 @@ def length_medians(rows: Sequence[Row]) -> tuple[float | None, float | None]:
     return median(tokens) if len(tokens) == len(answers) else None, median(chars)
 
 
+def _cold_times(cold: Sequence[EvalResponse]) -> dict[str, float | None]:
+    """A resumed run has a cold start each time; the worst of them is shown."""
+    return {"cold_ttft_s": max((answer.ttft_s for answer in cold if answer.ttft_s is not None), default=None)}
+
+
 def _times(timed: Sequence[EvalResponse]) -> dict[str, float | None]:
     ttft = [answer.ttft_s for answer in timed if answer.ttft_s is not None and _is_uncached(answer)]
     return {
+        "ttft_left_out": len(timed) - len(ttft),
+        "cached_share": _cached_share(timed),
         "ttft_p50": percentile(ttft, 0.5),
         "ttft_p95": percentile(ttft, 0.95),
         "decode_med": median([answer.decode_tps for answer in timed if answer.decode_tps is not None]),
@@ -73,6 +92,14 @@ def _is_uncached(answer: EvalResponse) -> bool:
     if answer.cached_tokens is None or not answer.prompt_tokens:
         return False
     return answer.cached_tokens / answer.prompt_tokens < CACHED_SHARE_MAX
+
+
+def _cached_share(timed: Sequence[EvalResponse]) -> float | None:
+    """Null unless the engine told both counts for every answer."""
+    cached = [answer.cached_tokens for answer in timed if answer.cached_tokens is not None]
+    asked = [answer.prompt_tokens for answer in timed if answer.prompt_tokens]
+    counted = len(cached) == len(asked) == len(timed)
+    return kept(sum(cached) / sum(asked)) if counted and asked else None
 
 
 def _throughput(timed: Sequence[EvalResponse]) -> float | None:

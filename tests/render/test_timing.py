@@ -1,0 +1,78 @@
+"""The timing part of the report."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.kit.builders import Outcome, judged_suite, result
+from touchstone.render.report import report_markdown
+from touchstone.render.terminal import result_text
+from touchstone.result.schema import ResultDoc
+from touchstone.result.timing import CellMachine
+from touchstone.run.records import SampleKey
+
+TABLE = {"A": Outcome([5, 5]), "B": Outcome([5, 5]), "C": Outcome([4, 4])}
+SEEN = CellMachine(21.25, 4.5, "warn", "heavy", "battery")
+
+
+def measured(table: dict[str, Outcome] = TABLE, **build: Any) -> ResultDoc:
+    return result(judged_suite(list(table)), table, build=build)
+
+
+def section(document: ResultDoc, heading: str, **options: Any) -> str:
+    return report_markdown(document, **options).partition(f"## {heading}\n")[2].partition("\n## ")[0]
+
+
+def test_every_figure_of_a_cell_stands_in_the_report() -> None:
+    document = measured(resources={("m", "none"): SEEN})
+    perf = document.cells[0].perf
+    times = section(document, "Timing").splitlines()[3]
+    assert perf.ttft_p50 is not None
+    assert perf.total_throughput is not None
+    for figure in (
+        f"{perf.ttft_p50:.3f} s", f"{perf.ttft_p95:.3f} s", f"{perf.decode_med:.1f}", f"{perf.e2e_med:.3f} s",
+        f"{perf.total_throughput:.1f}", "0.200 s", "0 %",
+    ):  # fmt: skip
+        assert figure in times
+    assert "| 21.2 GB | 4.5 GB | warn | heavy | battery |" in section(document, "Machine meanwhile")
+
+
+def test_what_was_not_measured_reads_not_available_in_both_languages() -> None:
+    assert "| n/a | n/a | n/a | n/a | n/a |" in section(measured(), "Machine meanwhile")
+    german = section(measured(), "Maschine währenddessen", language="de")
+    assert "| n. v. | n. v. | n. v. | n. v. | n. v. |" in german
+
+
+def test_answers_left_out_are_counted_with_their_reasons() -> None:
+    spoiled = {SampleKey("m", "none", "B", 1, 0)}
+    document = measured(left_out=spoiled)
+    sentence = (
+        "m · none: 2 of 3 answers are left out of the timing medians "
+        "(1 cold start, 1 while the machine throttled, ran on battery or slept)."
+    )
+    assert sentence in section(document, "Timing")
+    assert sentence in result_text(document)
+    assert "2 von 3 Antworten" in section(document, "Zeiten", language="de")
+
+
+def test_a_cold_start_alone_is_told_in_the_report_and_not_on_the_terminal() -> None:
+    assert "1 of 3 answers are left out" in section(measured(), "Timing")
+    assert "left out" not in result_text(measured())
+
+
+def test_a_first_token_that_does_not_count_says_why() -> None:
+    cached = Outcome([5, 5], response={"cached_tokens": 9, "prompt_tokens": 10})
+    timing = section(measured({"A": Outcome([5, 5]), "B": cached, "C": cached}), "Timing")
+    assert "the first token of 2 more does not count" in timing
+    assert "90 %" in timing
+
+
+def test_overlapping_requests_are_told_once() -> None:
+    document = result(judged_suite(list(TABLE)), TABLE, concurrency=4)
+    assert "4 requests were in flight at once" in section(document, "Timing")
+
+
+def test_a_models_name_cannot_break_out_of_the_sentence() -> None:
+    timing = section(result(judged_suite(["A"]), {"A": Outcome([5, 5])}, models=["a|b @me"]), "Timing")
+    assert "@me" not in timing
+    assert "a\\|b" in timing

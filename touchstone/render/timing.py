@@ -1,0 +1,93 @@
+"""The timing part of a report: what the answers cost, and whether the machine was fit to say so."""
+
+from __future__ import annotations
+
+from touchstone.render import numbers
+from touchstone.render.markdown import escaped, table
+from touchstone.render.words import Words
+from touchstone.result.schema import Cell, CellPerf, ResultDoc
+
+
+def timing_section(result: ResultDoc, words: Words) -> list[str]:
+    """Two tables with a row per cell, times and machine, and a sentence for whatever was left out."""
+    return [
+        f"## {words['speed']}",
+        "",
+        *table(_time_header(words), [[*_names(cell), *_times(cell.perf, words)] for cell in result.cells]),
+        "",
+        *_notices(result, words),
+        f"## {words['machine']}",
+        "",
+        *table(
+            _machine_header(words), [[*_names(cell), *_machine(cell.perf, words)] for cell in result.cells]
+        ),
+        "",
+    ]
+
+
+def left_out_sentence(cell: Cell, name: str, words: Words) -> str | None:
+    """How many answers have no part in the medians, and why; null where all have. `name` is the cell's."""
+    perf = cell.perf
+    if not perf.left_out:
+        return None
+    return words.filled(
+        "timing_left_out",
+        cell=name,
+        left_out=perf.left_out,
+        answered=cell.counts.answered,
+        cold=perf.left_out - perf.unfit,
+        unfit=perf.unfit,
+    )
+
+
+def _names(cell: Cell) -> list[str]:
+    return [escaped(cell.model), escaped(cell.variant)]
+
+
+def _time_header(words: Words) -> list[str]:
+    keys = (
+        "model", "variant", "ttft_p50", "ttft_p95", "decode_med", "e2e_med", "throughput",
+        "cold_ttft", "cached_share", "left_out",
+    )  # fmt: skip
+    return [words[key] for key in keys]
+
+
+def _times(perf: CellPerf, words: Words) -> list[str]:
+    share = None if perf.cached_share is None else perf.cached_share * 100
+    return [
+        *(numbers.number(value, words, 3, "s") for value in (perf.ttft_p50, perf.ttft_p95)),
+        numbers.number(perf.decode_med, words, 1),
+        numbers.number(perf.e2e_med, words, 3, "s"),
+        numbers.number(perf.total_throughput, words, 1),
+        numbers.number(perf.cold_ttft_s, words, 3, "s"),
+        numbers.number(share, words, 0, "%"),
+        str(perf.left_out),
+    ]
+
+
+def _machine_header(words: Words) -> list[str]:
+    keys = ("model", "variant", "peak_ram", "model_delta", "pressure", "thermal", "power")
+    return [words[key] for key in keys]
+
+
+def _machine(perf: CellPerf, words: Words) -> list[str]:
+    return [
+        *(numbers.number(value, words, 1, "GB") for value in (perf.peak_ram_gb, perf.model_delta_gb)),
+        *(escaped(word or words["na"]) for word in (perf.pressure, perf.thermal, perf.power)),
+    ]
+
+
+def _notices(result: ResultDoc, words: Words) -> list[str]:
+    concurrency = result.provenance.concurrency
+    if concurrency > 1:
+        return [words.filled("timing_overlaps", concurrency=concurrency), ""]
+    named = [(cell, " · ".join(_names(cell))) for cell in result.cells]
+    told = [left_out_sentence(cell, name, words) for cell, name in named]
+    told += [_ttft_sentence(cell, name, words) for cell, name in named]
+    return [line for sentence in told if sentence for line in (sentence, "")]
+
+
+def _ttft_sentence(cell: Cell, name: str, words: Words) -> str | None:
+    if not cell.perf.ttft_left_out:
+        return None
+    return words.filled("ttft_left_out", cell=name, left_out=cell.perf.ttft_left_out)
