@@ -1,4 +1,4 @@
-"""Old runs make room: at most `keep_runs` bundles stay, and always the newest three complete ones of a pack."""
+"""Old runs make room: `keep_runs` bundles stay, and always the newest three complete ones of a pack."""
 
 from __future__ import annotations
 
