@@ -59,7 +59,7 @@ runs_dir: out
 keep_runs: 5
 baselines_dir: kept
 compare: {false_alarm: 0.02, strict_rows: true, fail_on: suspect}
-host: {sampler: false}
+host: {sampler: false, power_every_s: 5}
 language: de
 max_calls: 100
 max_minutes: 7.5
