@@ -28,6 +28,7 @@ from touchstone.baseline.notes import notes_of
 from touchstone.baseline.outcome import outcome_of
 from touchstone.baseline.rule import Finding, worse_by_scores
 from touchstone.baseline.sides import RowKey, Side
+from touchstone.baseline.speed import compared_speed
 
 NOT_RENAMED: Mapping[str, str] = {}
 
@@ -125,6 +126,7 @@ def _comparison(found: Matchup, reference: ReferenceInfo, candidate: CandidateIn
         suspicions=_suspicions(found.findings),
         notes=notes_of(found, cells, rows),
         honesty=None if found.ruler.instrument else honesty_of(found.cells, found.limits),
+        speed=compared_speed(found.old, found.new, [(cell.key, cell.old_model) for cell in found.cells]),
     )
 
 

@@ -93,6 +93,21 @@ class ComparedRow(Record):
     """A code, e.g. `check_flip`, `dimension_fell`, `red_flag`, `case_changed`, `prompt_cut`."""
 
 
+class ComparedSpeed(Record):
+    """A cell's speed, (old, new): seconds to the first token and tokens per second, medians.
+
+    `differs` names what keeps the two from being compared, a field nobody told included (both null); empty:
+    they may stand side by side. Neither figure is ever better or worse.
+    """
+
+    model: str
+    variant: str
+    differs: list[Moved]
+    chip: tuple[str | None, str | None]
+    ttft_p50: tuple[float | None, float | None]
+    decode_med: tuple[float | None, float | None]
+
+
 class TextDiff(Record):
     """A text that changed, as unified diff lines. `id` is the variant's or the prompt's."""
 
@@ -163,3 +178,4 @@ class Comparison(Record):
     suspicions: list[Suspicion]
     notes: list[str]
     honesty: Honesty | None
+    speed: list[ComparedSpeed] = []

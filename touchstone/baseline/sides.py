@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from touchstone.baseline.kept import RowKey, draws_of, suite_of
-from touchstone.baseline.schema import Baseline, KeptGit, KeptProvenance
-from touchstone.baseline.store import kept_provenance
+from touchstone.baseline.schema import Baseline, KeptGit, KeptProvenance, KeptSpeed
+from touchstone.baseline.store import kept_provenance, kept_speed
 from touchstone.errors import BadInputError
 from touchstone.pack.suite import Hashes, Suite
+from touchstone.result.rows import CellKey
 from touchstone.result.schema import ResultDoc, Row
 from touchstone.result.scorecard import score_rows
 from touchstone.run.records import Manifest
@@ -36,6 +37,8 @@ class Side:
     git: KeptGit
     answers: Mapping[RowKey, list[str]] | None
     run_ids: list[str]
+    speed: Mapping[CellKey, KeptSpeed] = field(default_factory=dict)
+    """The typical run's, by cell; for information only."""
 
 
 def side_of_baseline(baseline: Baseline) -> Side:
@@ -53,6 +56,7 @@ def side_of_baseline(baseline: Baseline) -> Side:
         git=baseline.git,
         answers=_kept_texts(baseline),
         run_ids=[run.id for run in baseline.runs],
+        speed={(cell.model, cell.variant): cell.speed for cell in baseline.cells},
     )
 
 
@@ -82,6 +86,7 @@ def side_of_runs(
         git=KeptGit(commit=result.run.commit, clean=result.run.clean),
         answers=answers,
         run_ids=[each.run.id for each in results],
+        speed={(cell.model, cell.variant): kept_speed(cell) for cell in result.cells},
     )
 
 

@@ -131,6 +131,11 @@ def kept_provenance(manifest: Manifest, document: ResultDoc) -> KeptProvenance:
     )
 
 
+def kept_speed(cell: Cell) -> KeptSpeed:
+    """A cell's speed as it is kept."""
+    return KeptSpeed(ttft_p50=_two_digits(cell.perf.ttft_p50), decode_med=_two_digits(cell.perf.decode_med))
+
+
 def dump(baseline: Baseline) -> str:
     """The one text of a baseline."""
     parts = [f'  "{field}": {_laid_out(field, value)}' for field, value in baseline.to_json().items()]
@@ -204,9 +209,7 @@ def _kept_cell(cell: Cell) -> KeptCell:
         counts=cell.counts,
         answer_tokens_med=cell.answer_tokens_med,
         answer_chars_med=cell.answer_chars_med,
-        speed=KeptSpeed(
-            ttft_p50=_two_digits(cell.perf.ttft_p50), decode_med=_two_digits(cell.perf.decode_med)
-        ),
+        speed=kept_speed(cell),
     )
 
 

@@ -19,6 +19,7 @@ from touchstone.render.report import (
     safety_mark,
 )
 from touchstone.render.sentences import note_sentence, reason_words
+from touchstone.render.speed import speed_lines
 from touchstone.render.timing import left_out_sentence
 from touchstone.render.words import Language, Words
 from touchstone.result.schema import ResultDoc
@@ -33,12 +34,13 @@ _QUIET = frozenset({"unchanged", "within_noise"})
 
 
 def comparison_text(comparison: Comparison, language: Language = "en") -> str:
-    """Status line, reference, what moved, cells old → new, prompt diff, rows worst first, honesty."""
+    """Status line, reference, what moved, cells old → new, speed, prompt diff, rows worst first, honesty."""
     words = Words(language)
     sections = [
         [status_line(comparison, words), *_reference_lines(comparison, words)],
         _moved_lines(comparison, words),
         _cell_lines(comparison, words),
+        speed_lines(comparison.speed, words),
         _diff_lines(comparison.diffs),
         _row_lines(comparison, words),
         _named_lines(comparison, words),

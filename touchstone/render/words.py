@@ -114,6 +114,16 @@ WORDS: dict[str, tuple[str, str]] = {
             "oder mehr aus dem Cache der Engine kam, oder weil sie es nicht sagt."
         ),
     ),
+    "speed_one_system": ("speed", "Tempo"),
+    "speed_two_systems": (
+        "speed of two systems, side by side and without a verdict",
+        "Tempo zweier Systeme, nebeneinander und ohne Urteil",
+    ),
+    "speed_not_comparable": ("speed not comparable", "Tempo nicht vergleichbar"),
+    "not_known": ("not known", "nicht bekannt"),
+    "first_token": ("first token", "erstes Token"),
+    "decoding": ("decoding", "Dekodieren"),
+    "tokens_per_s": ("tokens/s", "Tokens/s"),
     "timing_overlaps": (
         "{concurrency} requests were in flight at once, so no answer has a time of its own.",
         "{concurrency} Anfragen liefen gleichzeitig, deshalb hat keine Antwort eine eigene Zeit.",
