@@ -17,7 +17,7 @@ from touchstone.files import json_document, write_document
 from touchstone.gate.compared import compared
 from touchstone.gate.reference import Reference, agreed_reference, named_reference, run_reference
 from touchstone.render.terminal import comparison_text
-from touchstone.run.bundle import Bundle
+from touchstone.run.bundle import COMPARISON_NAME, Bundle
 from touchstone.run.find import find_bundle
 
 
@@ -38,7 +38,7 @@ def command(sides: tuple[str, ...], as_json: bool, **given: Any) -> int:
     new = find_bundle(sides[-1], effective.root / effective.config.runs_dir, Path.cwd())
     reference = _reference(sides[0] if len(sides) == 2 else None, new, effective, today)
     comparison = compared(reference, new, effective.config)
-    write_document(new.path / "comparison.json", comparison.to_json())
+    write_document(new.path / COMPARISON_NAME, comparison.to_json())
     show_comparison(comparison, as_json=as_json, effective=effective)
     return comparison.exit
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from touchstone.cli.options import json_option, quiet_option, settings_options
+from touchstone.cli.options import json_option, narrowing_options, quiet_option, settings_options
 from touchstone.cli.session import bench_for, packs_of, resumed, settings_of, show_results
 from touchstone.errors import ExitCode
 from touchstone.gate.measure import ask_run, unanswered
@@ -18,8 +18,7 @@ from touchstone.gate.start import Order, start_run
     epilog="Example: touchstone eval --pack packs/starter.yaml --base-url http://127.0.0.1:1234/v1 --model M"
 )
 @click.option("--pack", "packs", multiple=True, metavar="PACK", help="Pack file, folder or id; repeatable.")
-@click.option("--only", multiple=True, metavar="ID/TAG", help="Just these prompts; repeatable.")
-@click.option("--limit", type=click.IntRange(min=1), help="At most so many prompts.")
+@narrowing_options
 @click.option("--draw", type=click.IntRange(min=0), default=0, help="Which draw this is (shifts the seeds).")
 @click.option("--resume", metavar="RUN", help="Go on with a run: ask what is still open.")
 @click.option("--strict-preflight", is_flag=True, help="Stop where a model fails its longest prompt.")

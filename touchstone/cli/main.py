@@ -21,6 +21,7 @@ class Verb(NamedTuple):
 VERBS: dict[str, Verb] = {
     "demo": Verb("start", "The whole story in a scratch repository, on a real model."),
     "engine": Verb("start", "Start, stop and look at the embedded engine."),
+    "check": Verb("daily", "Did this change make the answers worse? The pull request's question."),
     "promote": Verb("daily", "Make runs the baseline."),
     "show": Verb("daily", "One row in full, or a baseline's prompt exactly as it was."),
     "measure": Verb("phases", "Ask and judge: eval and judge in one go."),
@@ -31,6 +32,7 @@ VERBS: dict[str, Verb] = {
     "report": Verb("phases", "A run's result as a text to read."),
     "validate": Verb("upkeep", "Check packs, settings and baselines, offline."),
     "list": Verb("upkeep", "The packs and runs there are."),
+    "schema": Verb("upkeep", "JSON Schemas of packs, settings, results, baselines, comparisons."),
     "config": Verb("upkeep", "The effective settings and where each comes from."),
 }
 

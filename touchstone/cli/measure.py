@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from touchstone.cli.options import json_option, quiet_option, settings_options
+from touchstone.cli.options import json_option, narrowing_options, quiet_option, settings_options
 from touchstone.cli.session import bench_for, packs_of, resumed, say, settings_of, show_results
 from touchstone.errors import EngineError, ExitCode
 from touchstone.gate.bench import Bench
@@ -26,8 +26,7 @@ from touchstone.run.bundle import Bundle
     epilog="Example: touchstone measure --pack packs/starter.yaml --times 3 --between './restart.sh'"
 )
 @click.option("--pack", "packs", multiple=True, metavar="PACK", help="Pack file, folder or id; repeatable.")
-@click.option("--only", multiple=True, metavar="ID/TAG", help="Just these prompts; repeatable.")
-@click.option("--limit", type=click.IntRange(min=1), help="At most so many prompts.")
+@narrowing_options
 @click.option(
     "--times", type=click.IntRange(min=1, max=99), default=1, help="So many runs (draws 0, 1, 2 …)."
 )

@@ -85,3 +85,10 @@ def json_option(command: Command) -> Command:
 def quiet_option(command: Command) -> Command:
     """`--quiet`: no progress."""
     return click.option("--quiet", "-q", is_flag=True, help="No progress on stderr.")(command)
+
+
+def narrowing_options(command: Command) -> Command:
+    """`--only` and `--limit`: fewer prompts than the pack has."""
+    limit = click.option("--limit", type=click.IntRange(min=1), help="At most so many prompts.")
+    only = click.option("--only", multiple=True, metavar="ID/TAG", help="Just these prompts; repeatable.")
+    return only(limit(command))

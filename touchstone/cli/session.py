@@ -61,8 +61,13 @@ def packs_of(effective: Effective, named: Sequence[str], cwd: Path) -> list[Load
 
 
 @contextmanager
-def bench_for(effective: Effective, given: Mapping[str, Any]) -> Iterator[Bench]:
-    """A bench on this machine: real clock, environment and signals, progress on stderr."""
+def bench_for(
+    effective: Effective, given: Mapping[str, Any], go_on: str = "touchstone measure --resume"
+) -> Iterator[Bench]:
+    """A bench on this machine: real clock, environment and signals, progress on stderr.
+
+    `go_on` is the command that goes on with a stopped run.
+    """
     config = effective.config
     if given.get("models"):
         config = config.model_copy(update={"models": _models_named(config.models, given["models"])})
@@ -81,6 +86,7 @@ def bench_for(effective: Effective, given: Mapping[str, Any]) -> Iterator[Bench]
             say=say,
             on_answer=lambda event: _show_answer(phases, event),
             on_verdict=lambda event: _show_verdict(phases, event),
+            go_on=go_on,
         )
 
 

@@ -38,6 +38,8 @@ class Bench:
     say: Callable[[str], None] = lambda _: None
     on_answer: Callable[[EvalProgress], None] = lambda _: None
     on_verdict: Callable[[JudgeProgress], None] = lambda _: None
+    go_on: str = "touchstone measure --resume"
+    """The command that goes on with a stopped run; the run's id follows."""
 
     def is_stopped(self) -> bool:
         """Whether to stop asking: told to, or out of time."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from touchstone.baseline.compare import compare
 from touchstone.baseline.comparison import (
     CandidateInfo,
     ComparedCell,
@@ -12,10 +11,13 @@ from touchstone.baseline.comparison import (
     Comparison,
     RowCounts,
 )
+from touchstone.baseline.outcome import UNJUDGED_SHARE
 from touchstone.baseline.sides import Side
 from touchstone.config import Config
 from touchstone.errors import ExitCode
-from touchstone.gate.reference import Reference, candidate_info, runs_side
+from touchstone.gate.held import Held, side_of_run
+from touchstone.gate.reference import Reference, candidate_info
+from touchstone.pack.suite import Suite
 from touchstone.result.rows import rows_by_cell
 from touchstone.result.schema import Row
 from touchstone.result.scorecard import cell_quality
@@ -23,27 +25,34 @@ from touchstone.run.bundle import Bundle
 
 
 def compared(reference: Reference | None, bundle: Bundle, config: Config) -> Comparison:
-    """Compare a run with its reference; without one every row is new and nothing is worse."""
-    side, candidate = runs_side([bundle]), candidate_info(bundle, draws=1)
+    """Compare a run, with all that was measured of it, with its reference; nothing is asked.
+
+    Without a reference every row is new and nothing is worse.
+    """
     if reference is None:
+        side, candidate = side_of_run(bundle), candidate_info(bundle, draws=1)
         return without_reference(side, candidate, required=config.compare.require_baseline)
-    return compare(
-        reference.side, side, reference=reference.info, candidate=candidate, renamed=renamed_models(bundle)
-    )
+    held = Held(reference, bundle)
+    return held.comparison(held.plan().rounds)
 
 
-def renamed_models(bundle: Bundle) -> dict[str, str]:
-    """A model's name in the baseline → its name in the run, where the settings say so (`was`)."""
-    return {model.was: model.id for model in bundle.manifest.models if model.was is not None}
+def says_nothing(rows: Sequence[Row], suite: Suite) -> bool:
+    """Whether more than max(1 row, 5 %), or one safety-critical row, could not be judged (exit 2)."""
+    missing = [row for row in rows if row.state in {None, "error"}]
+    critical = any(suite.cases[row.prompt].rubric.safety_critical for row in missing)
+    return critical or len(missing) > max(1, UNJUDGED_SHARE * len(rows))
 
 
 def without_reference(side: Side, candidate: CandidateInfo, *, required: bool) -> Comparison:
     """Nothing was agreed to yet: scores are shown, every row is new."""
-    rows = side.draws[side.typical]
+    rows = [_new_row(row) for row in side.draws[side.typical]]
+    unjudged = sum(row.state == "not_judged" for row in rows)
+    exit_code = ExitCode.NOT_COMPARABLE if required else ExitCode.NOTHING_WORSE
+    silent = says_nothing(side.draws[side.typical], side.suite)
     return Comparison(
-        status="no_reference",
-        exit=ExitCode.NOT_COMPARABLE if required else ExitCode.NOTHING_WORSE,
-        reason="no_reference",
+        status="not_judged" if silent else "no_reference",
+        exit=ExitCode.NOT_JUDGED if silent else exit_code,
+        reason="not_judged" if silent else "no_reference",
         pack=side.suite.pack_id,
         tenant=side.tenant,
         target=side.target,
@@ -56,14 +65,14 @@ def without_reference(side: Side, candidate: CandidateInfo, *, required: bool) -
             within_noise=0,
             suspect=0,
             rule_changed=0,
-            new=len(rows),
+            new=len(rows) - unjudged,
             gone=0,
-            not_judged=0,
+            not_judged=unjudged,
         ),
         not_comparable=[],
         moved=[],
-        cells=[_new_cell(own, side) for own in rows_by_cell(rows).values()],
-        rows=[_new_row(row) for row in rows],
+        cells=[_new_cell(own, side) for own in rows_by_cell(side.draws[side.typical]).values()],
+        rows=rows,
         diffs=[],
         suspicions=[],
         notes=[],
@@ -98,11 +107,12 @@ def _new_row(row: Row) -> ComparedRow:
         model=row.model,
         variant=row.variant,
         prompt=row.prompt,
-        state="new",
+        state="new" if row.pct is not None else "not_judged",
         old=None,
         new=row.pct,
         moved_by=[],
         draws=1,
         confirmed=False,
         same_answer=None,
+        reason="red_flag" if any(repeat.red_flag for repeat in row.repeats) else None,
     )

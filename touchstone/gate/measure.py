@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from typing import Any
 
+from touchstone.baseline.outcome import UNJUDGED_SHARE
 from touchstone.config import Endpoint, api_key
 from touchstone.engine.lock import engine_lock
 from touchstone.engine.probe import probe_build_metadata
 from touchstone.engine.reply import Ask
 from touchstone.errors import EngineError, InterruptedRunError, NotJudgedError, TouchstoneError
-from touchstone.files import write_json
+from touchstone.files import read_json, write_json
 from touchstone.gate.bench import Bench, client_for, stamp
+from touchstone.gate.compared import says_nothing
+from touchstone.gate.control import Judge
 from touchstone.gate.runs import write_result
 from touchstone.gate.start import engine_info
 from touchstone.host.sampler import start_sampler
@@ -23,13 +27,10 @@ from touchstone.pack.suite import Suite
 from touchstone.result.schema import ResultDoc
 from touchstone.run.bundle import Bundle
 from touchstone.run.preflight import Block, Preflight, append_block, preflight, seed_test
-from touchstone.run.records import JudgeSetup
+from touchstone.run.records import JudgeSetup, SampleKey
 from touchstone.run.runner import run_eval
 
 SELF_TESTS_NAME = "self_tests.json"
-
-OPEN_SHARE_MAX = 0.05
-"""Beyond max(1 row, this share) unanswered or unjudged rows a run says nothing."""
 
 
 def ask_run(bench: Bench, bundle: Bundle) -> ResultDoc:
@@ -60,42 +61,73 @@ def ask_run(bench: Bench, bundle: Bundle) -> ResultDoc:
 
 def judge_run(bench: Bench, bundle: Bundle) -> ResultDoc:
     """Judge everything open in a bundle and complete `result.json`."""
-    setup = bundle.manifest.judge
-    with bundle.lock():
-        if setup is None:
-            judge_bundle(bundle, None, identity=None, progress=bench.on_verdict, stop=bench.is_stopped)
-        else:
-            with _engine_of(bench.judge_endpoint, bench):
-                _ask_the_judge(bench, bundle, setup)
+    with todays_judge(bench, bundle) as judge:
+        _judge(bench, bundle, judge)
     if bench.is_stopped():
         raise _stopped(bench, bundle)
     return write_result(bundle, judged=stamp(bench.now()))
 
 
+def ask_further(bench: Bench, bundle: Bundle, samples: Sequence[SampleKey]) -> None:
+    """Ask further draws of planned rows, as far as time allows; the models are known to answer."""
+    endpoint = bench.config.endpoint
+    with bundle.lock(), _engine_of(endpoint, bench), client_for(endpoint, bench) as client:
+        run_eval(bundle, client.ask, samples=samples, progress=bench.on_answer, stop=bench.is_stopped)
+
+
+def judge_further(
+    bench: Bench, bundle: Bundle, samples: Sequence[SampleKey], again: Mapping[int, Sequence[SampleKey]]
+) -> None:
+    """Judge further draws, and the answers in `again` once more per pass, in one go."""
+    with todays_judge(bench, bundle, keep_self_test=True) as judge:
+        if samples:
+            _judge(bench, bundle, judge, keys=samples)
+        for pass_, keys in again.items():
+            _judge(bench, bundle, judge, keys=keys, extra_pass=pass_)
+
+
+@contextmanager
+def todays_judge(bench: Bench, bundle: Bundle, *, keep_self_test: bool = False) -> Iterator[Judge]:
+    """The run's judge, ready to be asked, with bundle and engine held; a pack of checks has none.
+
+    `keep_self_test` takes over what was found of the judge earlier in this run.
+    """
+    setup, endpoint = bundle.manifest.judge, bench.judge_endpoint
+    with bundle.lock():
+        if setup is None:
+            yield Judge()
+            return
+        with _engine_of(endpoint, bench), client_for(endpoint, bench) as client:
+            build = probe_build_metadata(endpoint, api_key(endpoint, bench.environ), [setup.model])
+            yield Judge(
+                ask=client.ask,
+                identity=JudgeIdentity(
+                    model=setup.model, version=build.engine_version, prompt_version=PROMPT_VERSION
+                ),
+                use_schema=_schema_works(bundle, client.ask, setup, keep=keep_self_test),
+                concurrency=endpoint.concurrency,
+            )
+
+
 def unanswered(result: ResultDoc) -> bool:
     """Whether more than max(1 row, 5 %) have no answer: the run says nothing (exit 2)."""
     missing = [row for row in result.rows if any(repeat.status in {None, "error"} for repeat in row.repeats)]
-    return _too_many(len(missing), len(result.rows))
+    return len(missing) > max(1, UNJUDGED_SHARE * len(result.rows))
 
 
 def unjudged(result: ResultDoc, suite: Suite) -> bool:
     """Whether more than max(1 row, 5 %), or one safety-critical row, could not be judged (exit 2)."""
-    missing = [row for row in result.rows if row.state in {None, "error"}]
-    critical = any(suite.cases[row.prompt].rubric.safety_critical for row in missing)
-    return critical or _too_many(len(missing), len(result.rows))
-
-
-def _too_many(missing: int, rows: int) -> bool:
-    return missing > max(1, OPEN_SHARE_MAX * rows)
+    return says_nothing(result.rows, suite)
 
 
 @contextmanager
 def _watched(bench: Bench, bundle: Bundle) -> Iterator[None]:
     """Watch the machine while the models are asked; the first tick comes before any is loaded."""
-    if not bench.config.host.sampler:
+    host = bench.config.host
+    if not host.sampler:
         yield
         return
-    with start_sampler(bundle.resources_path) as sampler:
+    with start_sampler(bundle.resources_path, power_every_s=host.power_every_s) as sampler:
         said = list(sampler.notes)
         for note in said:
             bench.say(note)
@@ -108,8 +140,14 @@ def _engine_of(endpoint: Endpoint, bench: Bench) -> AbstractContextManager[None]
     return engine_lock(endpoint.base_url or "", wait_s=bench.wait_s, say=bench.say, stop=bench.stop.is_set)
 
 
+def require_not_stopped(bench: Bench, bundle: Bundle) -> None:
+    """Raise InterruptedRunError where the person or the system said stop; time that is up is not that."""
+    if bench.stop.is_set():
+        raise _stopped(bench, bundle)
+
+
 def _stopped(bench: Bench, bundle: Bundle) -> TouchstoneError:
-    go_on = f"Go on with: touchstone measure --resume {bundle.id}"
+    go_on = f"Go on with: {bench.go_on} {bundle.id}"
     if bench.stop.is_set():
         return InterruptedRunError(f"stopped; everything so far is in {bundle.path}", go_on)
     return NotJudgedError(
@@ -156,19 +194,23 @@ def _judge_preflight(bench: Bench, model: str, found: Preflight) -> None:
     bench.say(f"⚠ {fault}")
 
 
-def _ask_the_judge(bench: Bench, bundle: Bundle, setup: JudgeSetup) -> None:
-    endpoint = bench.judge_endpoint
-    build = probe_build_metadata(endpoint, api_key(endpoint, bench.environ), [setup.model])
-    identity = JudgeIdentity(model=setup.model, version=build.engine_version, prompt_version=PROMPT_VERSION)
-    with client_for(endpoint, bench) as client:
-        use_schema = schema_works(client.ask, setup.model)
-        write_json(bundle.path / SELF_TESTS_NAME, {"judge_schema": "enforced" if use_schema else "ignored"})
-        judge_bundle(
-            bundle,
-            client.ask,
-            identity=identity,
-            progress=bench.on_verdict,
-            stop=bench.is_stopped,
-            use_schema=use_schema,
-            concurrency=endpoint.concurrency,
-        )
+def _judge(bench: Bench, bundle: Bundle, judge: Judge, **what: Any) -> None:
+    judge_bundle(
+        bundle,
+        judge.ask,
+        identity=judge.identity,
+        progress=bench.on_verdict,
+        stop=bench.is_stopped,
+        use_schema=judge.use_schema,
+        concurrency=judge.concurrency,
+        **what,
+    )
+
+
+def _schema_works(bundle: Bundle, ask: Ask, setup: JudgeSetup, *, keep: bool) -> bool:
+    path = bundle.path / SELF_TESTS_NAME
+    if keep and path.exists():
+        return bool(read_json(path).get("judge_schema") == "enforced")
+    works = schema_works(ask, setup.model)
+    write_json(path, {"judge_schema": "enforced" if works else "ignored"})
+    return works

@@ -21,7 +21,7 @@ from touchstone.baseline.store import MeasuredRun
 from touchstone.config import Config
 from touchstone.errors import BadInputError, RefusedError, TouchstoneError
 from touchstone.files import read_bytes
-from touchstone.gate.compared import renamed_models
+from touchstone.gate.held import renamed_models
 from touchstone.gate.reference import Reference, baseline_reference, candidate_info, runs_side
 from touchstone.gate.runs import load_run, read_selection, recomputed
 from touchstone.gate.start import suite_for

@@ -49,6 +49,25 @@ def agreed_reference(config: Config, root: Path, pack: str, today: date) -> Refe
     return None
 
 
+def committed_reference(config: Config, root: Path, pack: str, today: date, ref: str) -> Reference | None:
+    """The baseline of a pack as it is at a commit; None where that commit has none.
+
+    BadInputError where there is no such commit here, or the file cannot be read.
+    """
+    repository = Repository.open(root)
+    if repository is None:
+        raise BadInputError(
+            f"{root}: not a git repository, so there is no {ref}", "Leave out --baseline-from."
+        )
+    path = store.path_of(root / config.baselines_dir, config.tenant, pack, config.target)
+    relpath = repository.relative(path)
+    content = repository.read(ref, relpath)
+    if content is None:
+        return None
+    source = f"{ref}:{relpath}"
+    return baseline_reference(content, source, today, repository=repository, ref=ref, relpath=relpath)
+
+
 def named_reference(name: str, root: Path, cwd: Path, today: date) -> Reference | None:
     """A baseline named as a file or as REF:PATH; None where the name is neither."""
     path = cwd / name

@@ -29,6 +29,7 @@ from touchstone.run.records import MANIFEST_SCHEMA, EvalResponse, Manifest, Samp
 
 MANIFEST_NAME = "manifest.json"
 RESULT_NAME = "result.json"
+COMPARISON_NAME = "comparison.json"
 REPORT_NAME = "report.md"
 
 

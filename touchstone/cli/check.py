@@ -1,0 +1,129 @@
+"""`touchstone check`: did this change make the answers worse than the ones we agreed to keep?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from touchstone.cli.options import json_option, narrowing_options, quiet_option, settings_options
+from touchstone.cli.session import bench_for, packs_of, resumed, say, settings_of
+from touchstone.config import Effective
+from touchstone.errors import ExitCode, UsageError
+from touchstone.files import json_pretty, write_atomic, write_document
+from touchstone.gate.bench import Bench
+from touchstone.gate.check import PackCheck, run_checks
+from touchstone.gate.reference import Reference, agreed_reference, committed_reference
+from touchstone.render.report import report_markdown
+from touchstone.render.terminal import comparison_text
+from touchstone.render.words import Language
+from touchstone.run.bundle import COMPARISON_NAME, REPORT_NAME, Bundle
+
+AUTO = "auto"
+
+
+@click.command(epilog="Example: touchstone check --pack packs/starter.yaml --baseline-from origin/main")
+@click.option("--pack", "packs", multiple=True, metavar="PACK", help="Pack file, folder or id; repeatable.")
+@narrowing_options
+@click.option(
+    "--baseline-from",
+    "ref",
+    default=AUTO,
+    metavar="REF",
+    help="Commit whose baselines are the reference (auto: the merge base with the default branch).",
+)
+@click.option("--resume", "runs", multiple=True, metavar="RUN", help="Go on with a check; repeatable.")
+@click.option("--strict-preflight", is_flag=True, help="Stop where a model fails its longest prompt.")
+@settings_options(asks=True)
+@json_option
+@quiet_option
+def command(
+    *,
+    packs: tuple[str, ...],
+    only: tuple[str, ...],
+    limit: int | None,
+    ref: str,
+    runs: tuple[str, ...],
+    as_json: bool,
+    **given: Any,
+) -> int:
+    """Did this change make the answers worse than the ones we agreed to keep?
+
+    Measures every pack once and holds it against its committed baseline: at the merge base with the
+    default branch, else at HEAD; never the working tree. What looks worse is measured again before it is
+    called worse. With --only or --limit, only what was asked is compared.
+    """
+    if runs and (packs or only or limit):
+        raise UsageError("--resume goes on with runs as they were started: leave out --pack, --only, --limit")
+    effective = settings_of(given)
+    with bench_for(effective, given, go_on="touchstone check --resume") as bench:
+        if runs:
+            checks = [_gone_on(resumed(name, bench), effective, ref) for name in runs]
+        else:
+            loaded = packs_of(effective, packs, Path.cwd())
+            checks = [
+                PackCheck(one.pack.id, _finder(effective, one.pack.id, ref), one, only, limit)
+                for one in loaded
+            ]
+        code = run_checks(bench, checks)
+    _keep(checks, bench)
+    if as_json:
+        click.echo(json_pretty(_as_json(checks, code), sort_keys=False), nl=False)
+    else:
+        _show(checks, code, effective.config.language)
+    return code
+
+
+def _gone_on(bundle: Bundle, effective: Effective, ref: str) -> PackCheck:
+    pack = bundle.manifest.suite.pack_id
+    return PackCheck(pack, _finder(effective, pack, ref), bundle=bundle)
+
+
+def _finder(effective: Effective, pack: str, ref: str) -> Callable[[], Reference | None]:
+    config, root, today = effective.config, effective.root, datetime.now(UTC).date()
+    if ref == AUTO:
+        return lambda: agreed_reference(config, root, pack, today)
+    return lambda: committed_reference(config, root, pack, today, ref)
+
+
+def _keep(checks: Sequence[PackCheck], bench: Bench) -> None:
+    """Leave `comparison.json` and `report.md` in each run's folder; `result.json` is there already."""
+    for check in checks:
+        if check.bundle is None:
+            continue
+        if check.comparison is not None:
+            write_document(check.bundle.path / COMPARISON_NAME, check.comparison.to_json())
+        if check.result is not None:
+            text = report_markdown(check.result, check.bundle.answers(), bench.config.language)
+            write_atomic(check.bundle.path / REPORT_NAME, text)
+
+
+def _show(checks: Sequence[PackCheck], code: ExitCode, language: Language) -> None:
+    texts = [comparison_text(check.comparison, language) for check in checks if check.comparison]
+    click.echo("\n".join(texts), nl=False)
+    for check in checks:
+        if check.error is not None:
+            say(f"touchstone: {check.pack}: {check.error.message}")
+            if check.error.hint:
+                say(f"  → {check.error.hint}")
+    if len(checks) > 1:
+        exits = ", ".join(f"{check.pack} {int(check.exit)}" for check in checks)
+        click.echo(f"\nexit codes: {exits}; together {int(code)}")
+
+
+def _as_json(checks: Sequence[PackCheck], code: ExitCode) -> dict[str, Any]:
+    return {"exit": int(code), "packs": [_pack_json(check) for check in checks]}
+
+
+def _pack_json(check: PackCheck) -> dict[str, Any]:
+    error = check.error
+    return {
+        "pack": check.pack,
+        "exit": int(check.exit),
+        "run": check.bundle.id if check.bundle else None,
+        "comparison": check.comparison.to_json() if check.comparison else None,
+        "error": {"message": error.message, "hint": error.hint} if error else None,
+    }

@@ -1,0 +1,186 @@
+"""The check: every pack measured, held against its reference, confirmed where something is suspect.
+
+The packs go through each phase together, so the models and the judge are loaded once per phase. A fault
+of one pack is that pack's; the others go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from touchstone.baseline.comparison import Comparison
+from touchstone.errors import ExitCode, InterruptedRunError, NotJudgedError, TouchstoneError
+from touchstone.gate.bench import Bench
+from touchstone.gate.budget import calls_of
+from touchstone.gate.compared import compared
+from touchstone.gate.confirm import Confirm
+from touchstone.gate.further import CHECK_DRAW
+from touchstone.gate.held import Held
+from touchstone.gate.measure import ask_run, judge_run
+from touchstone.gate.reference import Reference
+from touchstone.gate.runs import load_run, result_of
+from touchstone.gate.start import Order, start_run
+from touchstone.pack.load import LoadedPack
+from touchstone.result.schema import ResultDoc
+from touchstone.run.bundle import Bundle
+
+WORST_FIRST = (
+    ExitCode.WORSE,
+    ExitCode.REFUSED,
+    ExitCode.NOT_JUDGED,
+    ExitCode.NOT_COMPARABLE,
+    ExitCode.NOTHING_WORSE,
+)
+"""Which pack's exit code speaks for all."""
+
+
+@dataclass
+class PackCheck:
+    """One pack's check and how far it got. `loaded` starts a run; without it, `bundle` is gone on with.
+
+    It ends with a `comparison`, or with the `error` that kept it from one.
+    """
+
+    pack: str
+    find_reference: Callable[[], Reference | None]
+    loaded: LoadedPack | None = None
+    only: Sequence[str] = ()
+    limit: int | None = None
+    bundle: Bundle | None = None
+    reference: Reference | None = None
+    result: ResultDoc | None = None
+    comparison: Comparison | None = None
+    error: TouchstoneError | None = None
+    confirm: Confirm | None = field(default=None, repr=False)
+
+    @property
+    def exit(self) -> ExitCode:
+        """How this pack ends."""
+        if self.error is not None:
+            return self.error.exit_code
+        return ExitCode(self.comparison.exit) if self.comparison else ExitCode.NOT_JUDGED
+
+
+def run_checks(bench: Bench, checks: Sequence[PackCheck]) -> ExitCode:
+    """Carry every check to its end and return the exit code of all.
+
+    Raises InterruptedRunError, with the command that goes on with all of them, when told to stop.
+    """
+    try:
+        _carry(bench, checks)
+    except InterruptedRunError as stopped:
+        runs = " ".join(f"--resume {check.bundle.id}" for check in checks if check.bundle)
+        raise InterruptedRunError(stopped.message, f"Go on with: touchstone check {runs}") from None
+    return worst_exit(check.exit for check in checks)
+
+
+def worst_exit(exits: Iterable[ExitCode]) -> ExitCode:
+    """1 before 4 before 2 before 3 before 0."""
+    return min(exits, key=WORST_FIRST.index, default=ExitCode.NOTHING_WORSE)
+
+
+def _carry(bench: Bench, checks: Sequence[PackCheck]) -> None:
+    # A reference that cannot be read is found out before anything is asked.
+    for step in (_find_reference, _start, _ask, _judge, _hold):
+        _each(bench, checks, step)
+    while waiting := [check for check in _each(bench, checks, _prepare) if check.confirm]:
+        _each(bench, waiting, _ask_again)
+        _each(bench, waiting, _judge_again)
+    _each(bench, checks, _conclude)
+
+
+Step = Callable[[Bench, PackCheck], bool]
+"""A step of one check; says whether there is more of its kind to do."""
+
+
+def _each(bench: Bench, checks: Sequence[PackCheck], step: Step) -> list[PackCheck]:
+    """Do a step of every check that has no fault; those that have more to do."""
+    more = []
+    for check in checks:
+        if check.error is not None:
+            continue
+        try:
+            if step(bench, check):
+                more.append(check)
+        except InterruptedRunError:
+            raise
+        except TouchstoneError as error:
+            check.error = _with_the_way_on(error, check)
+    return more
+
+
+def _with_the_way_on(error: TouchstoneError, check: PackCheck) -> TouchstoneError:
+    """What could not be carried through can be gone on with; what is refused cannot."""
+    if check.bundle is None or not isinstance(error, NotJudgedError):
+        return error
+    way_on = f"To go on with this check: touchstone check --resume {check.bundle.id}"
+    return type(error)(error.message, f"{error.hint} {way_on}" if error.hint else way_on)
+
+
+def _find_reference(_bench: Bench, check: PackCheck) -> bool:
+    check.reference = check.find_reference()
+    return False
+
+
+def _start(bench: Bench, check: PackCheck) -> bool:
+    if check.loaded is not None and check.bundle is None:
+        check.bundle = start_run(bench, Order(check.loaded, CHECK_DRAW, check.only, check.limit))
+        manifest = check.bundle.manifest
+        calls = calls_of(manifest.suite, manifest.plan, len(manifest.models))
+        bench.say(f"{check.bundle.id}: {calls.total} calls, more only to confirm what is suspect")
+    return False
+
+
+def _ask(bench: Bench, check: PackCheck) -> bool:
+    if _bundle(check).open_samples():
+        ask_run(bench, _bundle(check))
+    return False
+
+
+def _judge(bench: Bench, check: PackCheck) -> bool:
+    bundle = _bundle(check)
+    check.result = judge_run(bench, bundle) if _is_open(bundle) else load_run(bundle).result
+    return False
+
+
+def _is_open(bundle: Bundle) -> bool:
+    """Whether a row has no verdict yet, or only one that is asked for again."""
+    return any(row.state in {None, "error"} for row in result_of(bundle).rows)
+
+
+def _hold(bench: Bench, check: PackCheck) -> bool:
+    if check.reference is not None:
+        check.confirm = Confirm(bench, Held(check.reference, _bundle(check)))
+    return False
+
+
+def _prepare(_bench: Bench, check: PackCheck) -> bool:
+    return check.confirm is not None and check.confirm.prepare()
+
+
+def _ask_again(_bench: Bench, check: PackCheck) -> bool:
+    if check.confirm is not None:
+        check.confirm.ask()
+    return False
+
+
+def _judge_again(_bench: Bench, check: PackCheck) -> bool:
+    if check.confirm is not None:
+        check.confirm.judge()
+    return False
+
+
+def _conclude(bench: Bench, check: PackCheck) -> bool:
+    if check.confirm is None:
+        check.comparison = compared(None, _bundle(check), bench.config)
+    else:
+        check.confirm.control()
+        check.comparison = check.confirm.verdict()
+    return False
+
+
+def _bundle(check: PackCheck) -> Bundle:
+    if check.bundle is None:
+        raise ValueError("a check without a run has not been started")
+    return check.bundle

@@ -1,0 +1,150 @@
+"""The confirm step of one run: only what is suspect is measured again, round by round, within budget.
+
+A round is frozen before any of it is asked, so a run killed anywhere ends like one that was not. The
+judge is asked after the models, and sees the baseline's stored answers before scores say "worse".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from touchstone.baseline.comparison import Comparison
+from touchstone.baseline.evidence import Measure
+from touchstone.gate.bench import Bench
+from touchstone.gate.budget import calls_of
+from touchstone.gate.control import control_calls, measure_control
+from touchstone.gate.further import Round, next_round, write_confirm_plan
+from touchstone.gate.held import Held
+from touchstone.gate.measure import ask_further, judge_further, require_not_stopped, todays_judge
+from touchstone.judge.phase import read_verdicts
+from touchstone.run.records import SampleKey
+
+ROUNDS_MAX = 4
+"""What one round brings may make another thing suspect; after so many the rest stays unconfirmed."""
+
+
+class Confirm:
+    """What is done with one run: `prepare`, then `ask` and `judge`, while it says so; `control` last."""
+
+    def __init__(self, bench: Bench, held: Held) -> None:
+        self._bench = bench
+        self._held = held
+        self._plan = held.plan()
+        self._measured = 0
+        self._out_of_time = False
+        self._left_out = False
+
+    def prepare(self) -> bool:
+        """Freeze the next round, or take up one that was begun; False when nothing is left to measure."""
+        while self._measured < len(self._plan.rounds):
+            if self._is_open(self._plan.rounds[self._measured]):
+                return not self._out_of_time
+            self._measured += 1
+        if self._out_of_time or len(self._plan.rounds) >= ROUNDS_MAX:
+            return False
+        measures = self._affordable(self._held.needs(self._plan.rounds))
+        if not measures:
+            return False
+        round_ = next_round(measures, self._held.bundle.manifest, self._plan.rounds)
+        self._plan = self._plan.followed_by(round_)
+        write_confirm_plan(self._held.bundle, self._plan)
+        self._bench.say(f"{self._held.bundle.id}: {self._announced(round_)}")
+        return True
+
+    def ask(self) -> None:
+        """Ask the round's further draws."""
+        samples = self._round.samples
+        if self._held.bundle.open_samples(samples):
+            ask_further(self._bench, self._held.bundle, samples)
+        self._look_at_the_clock()
+
+    def judge(self) -> None:
+        """Judge what the round has to be judged."""
+        if not self._out_of_time:
+            judge_further(self._bench, self._held.bundle, self._round.samples, self._again(self._round))
+            self._look_at_the_clock()
+        self._measured += 1
+
+    def control(self) -> None:
+        """Before scores say worse: the stored answers under today's judge."""
+        bundle = self._held.bundle
+        keys = self._held.control_needs(self._plan.rounds)
+        if not keys:
+            return
+        calls = control_calls(bundle, self._held.old, keys)
+        if self._out_of_time or calls > self._calls_left():
+            self._left_out = True
+            return
+        self._bench.say(f"{bundle.id}: today's judge sees {len(keys)} stored answers again ({calls} calls)")
+        with todays_judge(self._bench, bundle, keep_self_test=True) as judge:
+            measure_control(bundle, self._held.old, keys, judge, self._bench.is_stopped)
+        self._look_at_the_clock()
+
+    def verdict(self) -> Comparison:
+        """The comparison on everything measured."""
+        found = self._held.comparison(self._plan.rounds)
+        if not (self._left_out or self._out_of_time):
+            return found
+        return found.model_copy(update={"notes": ["over_budget", *found.notes]})
+
+    @property
+    def _round(self) -> Round:
+        return self._plan.rounds[self._measured]
+
+    def _is_open(self, round_: Round) -> bool:
+        """Whether a line is missing that the round names."""
+        bundle = self._held.bundle
+        if bundle.open_samples(round_.samples):
+            return True
+        kept = read_verdicts(bundle.path)
+        if not all(key in kept for key in round_.samples):
+            return True
+        return any(
+            key not in read_verdicts(bundle.path, pass_)
+            for pass_, keys in self._again(round_).items()
+            for key in keys
+        )
+
+    def _again(self, round_: Round) -> dict[int, list[SampleKey]]:
+        draw = self._held.bundle.manifest.draw
+        again: dict[int, list[SampleKey]] = {}
+        for model, variant, prompt, repeat, pass_ in round_.judged:
+            again.setdefault(pass_, []).append(SampleKey(model, variant, prompt, repeat, draw))
+        return dict(sorted(again.items()))
+
+    def _affordable(self, measures: Sequence[Measure]) -> list[Measure]:
+        """All of them; over `max_calls` the flags alone; else none."""
+        left = self._calls_left()
+        for wanted in (list(measures), [measure for measure in measures if measure.kind == "judge"]):
+            if self._calls(next_round(wanted, self._held.bundle.manifest, self._plan.rounds)) <= left:
+                self._left_out = len(wanted) < len(measures)
+                return wanted
+        self._left_out = True
+        return []
+
+    def _calls_left(self) -> float:
+        """What `max_calls` leaves beside the first run and the rounds so far."""
+        limit, manifest = self._bench.config.max_calls, self._held.bundle.manifest
+        if limit is None:
+            return float("inf")
+        first = calls_of(manifest.suite, manifest.plan, len(manifest.models)).total
+        return limit - first - sum(map(self._calls, self._plan.rounds))
+
+    def _calls(self, round_: Round) -> int:
+        suite = self._held.bundle.manifest.suite
+        judge = suite.instrument.judge
+        judged = [key for key in round_.samples if suite.cases[key.prompt].rubric.dimensions]
+        samples = judge.samples if judge else 0
+        return len(round_.samples) + samples * (len(judged) + len(round_.judged))
+
+    def _announced(self, round_: Round) -> str:
+        rows = len({key[:3] for key in round_.samples})
+        parts = [f"{rows} rows are asked again ({len(round_.samples)} answers)"] if rows else []
+        answers = len({key[:4] for key in round_.judged})
+        parts += [f"{answers} answers are judged again ({len(round_.judged)} times)"] if answers else []
+        return f"to confirm what is suspect, {' and '.join(parts)}: {self._calls(round_)} more calls"
+
+    def _look_at_the_clock(self) -> None:
+        """Out of time is a limit like any other; told to stop is not."""
+        require_not_stopped(self._bench, self._held.bundle)
+        self._out_of_time = self._bench.is_stopped()

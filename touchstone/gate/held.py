@@ -1,0 +1,103 @@
+"""A run held against its reference: the two sides, and what they say with everything measured so far."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from touchstone.baseline.compare import confirm_plan, control_plan, decide
+from touchstone.baseline.comparison import Comparison
+from touchstone.baseline.evidence import Evidence, Measure
+from touchstone.baseline.sides import RowKey, Side
+from touchstone.gate.control import control_rows
+from touchstone.gate.further import ConfirmPlan, Round, evidence_of, read_confirm_plan, with_further_draws
+from touchstone.gate.reference import Reference, candidate_info, runs_side
+from touchstone.run.bundle import Bundle
+
+
+@dataclass(frozen=True)
+class Held:
+    """One run and what it is held against. A narrowed run is held against the rows it was asked."""
+
+    reference: Reference
+    bundle: Bundle
+
+    @property
+    def identity(self) -> str:
+        """What tells this reference from others: a baseline's digest, or the runs' ids."""
+        return self.reference.info.digest or ",".join(self.reference.side.run_ids)
+
+    @property
+    def old(self) -> Side:
+        """The reference's side."""
+        manifest = self.bundle.manifest
+        if manifest.filter is None:
+            return self.reference.side
+        return _asked_only(self.reference.side, {prompt for prompt, _ in manifest.plan})
+
+    @property
+    def renamed(self) -> dict[str, str]:
+        """A model's name in the baseline → its name in the run, where the settings say so (`was`)."""
+        return renamed_models(self.bundle)
+
+    def plan(self) -> ConfirmPlan:
+        """What was measured beyond the first run, as frozen in the run's folder."""
+        return read_confirm_plan(self.bundle, self.identity)
+
+    def needs(self, rounds: list[Round]) -> list[Measure]:
+        """What is still to be measured before the verdict."""
+        old, new, evidence = self._sides(rounds)
+        return confirm_plan(old, new, renamed=self.renamed, evidence=evidence)
+
+    def control_needs(self, rounds: list[Round]) -> list[RowKey]:
+        """Rows of the baseline whose stored answers today's judge must see before "worse" is said."""
+        old, new, evidence = self._sides(rounds)
+        return control_plan(old, new, renamed=self.renamed, evidence=evidence)
+
+    def comparison(self, rounds: list[Round]) -> Comparison:
+        """The verdict on everything measured so far."""
+        old, new, evidence = self._sides(rounds)
+        found = decide(
+            old,
+            new,
+            evidence,
+            reference=self.reference.info,
+            candidate=candidate_info(self.bundle, len(new.draws)),
+            renamed=self.renamed,
+        )
+        if self.bundle.manifest.filter is None:
+            return found
+        return found.model_copy(update={"notes": ["narrowed", *found.notes]})
+
+    def _sides(self, rounds: list[Round]) -> tuple[Side, Side, Evidence]:
+        old, new = self.old, side_of_run(self.bundle)
+        control = control_rows(self.bundle, old)
+        return (
+            old,
+            with_further_draws(new, self.bundle, rounds),
+            evidence_of(self.bundle, new, rounds, control),
+        )
+
+
+def side_of_run(bundle: Bundle) -> Side:
+    """One run as a side; a narrowed one has the cases it was asked."""
+    side = runs_side([bundle])
+    manifest = bundle.manifest
+    if manifest.filter is None:
+        return side
+    return _asked_only(side, {prompt for prompt, _ in manifest.plan})
+
+
+def renamed_models(bundle: Bundle) -> dict[str, str]:
+    """A model's name in the baseline → its name in the run, where the settings say so (`was`)."""
+    return {model.was: model.id for model in bundle.manifest.models if model.was is not None}
+
+
+def _asked_only(side: Side, prompts: Collection[str]) -> Side:
+    """A side without the rows nobody was asked: they are neither gone nor new."""
+    cases = {id_: case for id_, case in side.suite.cases.items() if id_ in prompts}
+    return replace(
+        side,
+        suite=side.suite.model_copy(update={"cases": cases}),
+        draws=tuple(tuple(row for row in draw if row.prompt in prompts) for draw in side.draws),
+    )
