@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 # Options for the last command of a target: make test ARGS="-k select", make demo ARGS="--into story".
 ARGS ?=
 
-.PHONY: demo test lint fix bench lock
+.PHONY: demo test lint fix bench schemas lock
 
 demo: $(STAMP)
 	$(BIN)/python -m touchstone demo $(ARGS)
@@ -35,6 +35,13 @@ bench: $(STAMP)
 	@failed=0; for file in benchmarks/[a-z]*.py; do \
 	  echo "== $$file"; $(BIN)/python "$$file" || failed=1; \
 	done; exit $$failed
+
+# Writes schemas/*.json anew from the classes that read those files; a test says when they have drifted.
+schemas: $(STAMP)
+	@mkdir -p schemas
+	@for kind in $$($(BIN)/python -m touchstone schema); do \
+	  $(BIN)/python -m touchstone schema $$kind > schemas/$$kind.json || exit 1; \
+	done
 
 # Writes the lock file anew with today's versions; needs uv on PATH (CONTRIBUTING.md).
 lock:

@@ -47,7 +47,12 @@ def _not_the_runners(name: str) -> str:
 
 Tenant = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$")]
 EnvironmentName = Annotated[
-    str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$"), AfterValidator(_not_the_runners)
+    str,
+    Field(
+        pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$",
+        json_schema_extra={"not": {"pattern": f"^({'|'.join(_RUNNER_PREFIXES)})"}},
+    ),
+    AfterValidator(_not_the_runners),
 ]
 EngineName = Literal[
     "auto", "lm-studio", "mlx-lm", "mlx-openai-server", "ollama", "llama.cpp", "vllm", "openai-compatible"
