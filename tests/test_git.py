@@ -579,3 +579,10 @@ def test_here_on_a_detached_head_is_refused(repo: ScratchRepo) -> None:
     with pytest.raises(RefusedError, match="no branch") as caught:
         opened(repo.path).commit_here(FILE, b"{}\n", "promote")
     assert caught.value.hint == "Check out a branch, or leave out --here."
+
+
+def test_the_remotes_address_is_told_as_git_would_go_there(repo: ScratchRepo) -> None:
+    assert opened(repo.path).remote_url() is None
+    repo.git("remote", "add", "origin", "git@short:acme/desk.git")
+    repo.git("config", "url.ssh://git@github.example/.insteadOf", "git@short:")
+    assert opened(repo.path).remote_url() == "ssh://git@github.example/acme/desk.git"

@@ -212,6 +212,14 @@ class Repository:
             return "origin"
         return names[0] if len(names) == 1 and names[0] else None
 
+    def remote_url(self) -> str | None:
+        """Where that remote lies, as git would go there; None without one."""
+        remote = self.remote()
+        if remote is None:
+            return None
+        done = self._run("remote", "get-url", "--", remote)
+        return _line(done.output).decode("utf-8", "replace") if done.status == 0 else None
+
     def default_branch(self) -> str | None:
         """Name of the branch pull requests go to: the remote's HEAD, else the first of
         `init.defaultBranch`, main and master that exists."""

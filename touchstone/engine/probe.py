@@ -88,8 +88,11 @@ def _asked(
 class HttpLook:
     """Asks one server over HTTP; remembers answers, and gives up on one that is not there."""
 
-    def __init__(self, address: Address, key: str | None, *, trust_env: bool = False) -> None:
+    def __init__(
+        self, address: Address, key: str | None, *, trust_env: bool = False, text_chars: int = 1000
+    ) -> None:
         self._root = address.root
+        self._text_chars = text_chars
         self._headers = headers_for(key)
         self._wire = Wire(address, trust_env=trust_env)
         self._answers: dict[str, Answered | None] = {}
@@ -116,7 +119,9 @@ class HttpLook:
         try:
             with self._wire.request(method, self._root + path, watch, self._headers, body) as got:
                 raw = got.read_all(_LONGEST_ANSWER)
-                return Answered(got.status, got.header("Server") or "", _decoded(raw), _text(raw))
+                return Answered(
+                    got.status, got.header("Server") or "", _decoded(raw), _text(raw, self._text_chars)
+                )
         except (LimitReached, OSError, http.client.HTTPException):
             self._silences += 1
         return None
@@ -129,5 +134,5 @@ def _decoded(raw: bytes) -> Any:
         return None
 
 
-def _text(raw: bytes) -> str:
-    return raw[:1000].decode("utf-8", "replace")
+def _text(raw: bytes, chars: int) -> str:
+    return raw[:chars].decode("utf-8", "replace")

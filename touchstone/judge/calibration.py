@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
 from touchstone.engine.reply import Ask
@@ -45,6 +46,9 @@ class CalibrationVerdict(Record):
     calls: int = 0
 
 
+NONE_YET: Mapping[str, CalibrationVerdict] = MappingProxyType({})
+
+
 @dataclass(frozen=True, slots=True)
 class Calibration:
     """The items of a suite, whom to ask and how. `seed` is the judge's first."""
@@ -62,21 +66,32 @@ def calibrate(
 
     Raises NotJudgedError, naming the item, at the first that shows the judge unfit.
     """
-    items = calibration.suite.instrument.calibration
     fitting = _kept(folder / CALIBRATION_NAME, calibration)
     with JsonlAppender(folder / CALIBRATION_NAME) as lines:
-        for item in items:
-            if item.id in fitting:
-                continue
-            opinion = driven(_asking(item, calibration), ask)
-            if stop():
-                return
-            verdict = _verdict(item, calibration, opinion)
+        for verdict in tried(calibration, ask, stop, fitting):
             lines.append(verdict.to_json())
             yield verdict
-            _refuse_unfit(item, verdict)
-            fitting[item.id] = verdict
-    _refuse_constant(items, fitting, calibration.suite.instrument.scale)
+
+
+def tried(
+    calibration: Calibration,
+    ask: Ask,
+    stop: Callable[[], bool] = lambda: False,
+    fitting: Mapping[str, CalibrationVerdict] = NONE_YET,
+) -> Iterator[CalibrationVerdict]:
+    """Judge every item not in `fitting` and yield its verdict, keeping nothing; otherwise as `calibrate`."""
+    items, verdicts = calibration.suite.instrument.calibration, dict(fitting)
+    for item in items:
+        if item.id in verdicts:
+            continue
+        opinion = driven(_asking(item, calibration), ask)
+        if stop():
+            return
+        verdict = _verdict(item, calibration, opinion)
+        yield verdict
+        _refuse_unfit(item, verdict)
+        verdicts[item.id] = verdict
+    _refuse_constant(items, verdicts, calibration.suite.instrument.scale)
 
 
 def unfitness(item: CalibrationItem, verdict: CalibrationVerdict) -> str | None:
