@@ -108,6 +108,20 @@ class ComparedSpeed(Record):
     decode_med: tuple[float | None, float | None]
 
 
+class JudgeMoved(Record):
+    """A cell of the reference's stored answers under the run's judge: what the judge itself moved.
+
+    `run` holds those verdicts; `old` and the first of `safety` are the reference's own.
+    """
+
+    run: str
+    model: str
+    variant: str
+    old: float | None
+    new: float | None
+    safety: tuple[bool | None, bool | None]
+
+
 class TextDiff(Record):
     """A text that changed, as unified diff lines. `id` is the variant's or the prompt's."""
 
@@ -179,3 +193,4 @@ class Comparison(Record):
     notes: list[str]
     honesty: Honesty | None
     speed: list[ComparedSpeed] = []
+    judge_moved: list[JudgeMoved] = []

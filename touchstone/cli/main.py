@@ -33,6 +33,7 @@ VERBS: dict[str, Verb] = {
     "validate": Verb("upkeep", "Check packs, settings and baselines, offline."),
     "list": Verb("upkeep", "The packs and runs there are."),
     "schema": Verb("upkeep", "JSON Schemas of packs, settings, results, baselines, comparisons."),
+    "rejudge": Verb("upkeep", "Stored answers under today's judge."),
     "config": Verb("upkeep", "The effective settings and where each comes from."),
 }
 

@@ -12,6 +12,7 @@ from touchstone.baseline.sides import RowKey, Side
 from touchstone.gate.control import control_rows
 from touchstone.gate.further import ConfirmPlan, Round, evidence_of, read_confirm_plan, with_further_draws
 from touchstone.gate.reference import Reference, candidate_info, runs_side
+from touchstone.gate.rejudged import moved_beside
 from touchstone.run.bundle import Bundle
 
 
@@ -65,9 +66,9 @@ class Held:
             candidate=candidate_info(self.bundle, len(new.draws)),
             renamed=self.renamed,
         )
-        if self.bundle.manifest.filter is None:
-            return found
-        return found.model_copy(update={"notes": ["narrowed", *found.notes]})
+        notes = found.notes if self.bundle.manifest.filter is None else ["narrowed", *found.notes]
+        moved = moved_beside(self.reference, self.bundle)
+        return found.model_copy(update={"notes": notes, "judge_moved": moved})
 
     def _sides(self, rounds: list[Round]) -> tuple[Side, Side, Evidence]:
         old, new = self.old, side_of_run(self.bundle)

@@ -45,6 +45,7 @@ def result_of(bundle: Bundle, judged: str | None = None) -> ResultDoc:
         calibrated=_calibrated(manifest, verdicts.values()),
         left_out={key for key, found in facts.items() if not found.is_fit_for_timing},
         resources=_machine_by_cell(facts),
+        rejudged=manifest.rejudged_from is not None,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ def start_run(bench: Bench, order: Order) -> Bundle:
     require_within(calls_of(suite, plan, len(models)).total, bench.config.max_calls)
     manifest = sealed(
         {
-            "id": f"{started:%Y%m%dT%H%M%SZ}_{suite.pack_id}_{bench.token()}",
+            "id": run_id(bench, suite, started),
             "started": stamp(started),
             "tool_version": __version__,
             "tenant": bench.config.tenant,
@@ -58,7 +59,7 @@ def start_run(bench: Bench, order: Order) -> Bundle:
             "pack_path": _relative(order.loaded.path, bench.root),
             "pack_text": order.loaded.text,
             "suite": suite,
-            "judge": _judge_setup(bench.config, suite),
+            "judge": judge_setup(bench.config, suite),
             "git": git_state(order.loaded.path.parent, _files_of(bench, order.loaded)),
             "host": HostInfo(**vars(host_info())),
             "concurrency": bench.config.endpoint.concurrency,
@@ -96,25 +97,50 @@ def moved_since(bench: Bench, bundle: Bundle) -> list[str]:
 
 def suite_for(config: Config, loaded: LoadedPack) -> Suite:
     """The suite a pack and the settings make; a pack with dimensions needs a judge to be named."""
-    judge = config.judge
-    if loaded.pack.dimensions and judge is None:
-        raise BadInputError(
-            f"{loaded.path}: pack {loaded.pack.id} has dimensions, and no judge is named to score them",
-            "Name one: --judge-model MODEL, or judge.model in touchstone.yaml",
-        )
     instrument = None
-    if judge is not None and loaded.pack.dimensions:
-        instrument = JudgeInstrument(
-            model=judge.model,
-            temperature=judge.temperature,
-            seed=judge.seed,
-            samples=judge.samples,
-            prompt_version=PROMPT_VERSION,
-            prompt_sha256=prompt_sha256(),
-            thinking="off" if judge.thinking == "suppress" else None,
-        )
+    if loaded.pack.dimensions:
+        instrument = judge_instrument(config, f"{loaded.path}: pack {loaded.pack.id}")
     extra_body = {model.id: model.extra_body for model in config.models if model.extra_body}
     return suite_of(loaded, compare=config.compare, judge=instrument, extra_body=extra_body)
+
+
+def run_id(bench: Bench, suite: Suite, started: datetime) -> str:
+    """An id that sorts by time: `<UTC stamp>_<pack>_<6 hex>`."""
+    return f"{started:%Y%m%dT%H%M%SZ}_{suite.pack_id}_{bench.token()}"
+
+
+def judge_instrument(config: Config, whose: str) -> JudgeInstrument:
+    """Today's judge as an instrument; BadInputError, naming `whose` dimensions, where there is none."""
+    judge = config.judge
+    if judge is None:
+        raise BadInputError(
+            f"{whose} has dimensions, and no judge is named to score them",
+            "Name one: --judge-model MODEL, or judge.model in touchstone.yaml",
+        )
+    return JudgeInstrument(
+        model=judge.model,
+        temperature=judge.temperature,
+        seed=judge.seed,
+        samples=judge.samples,
+        prompt_version=PROMPT_VERSION,
+        prompt_sha256=prompt_sha256(),
+        thinking="off" if judge.thinking == "suppress" else None,
+    )
+
+
+def judge_setup(config: Config, suite: Suite) -> JudgeSetup | None:
+    """How a run asks its judge; null for a suite that needs none."""
+    judge = config.judge
+    if judge is None or suite.instrument.judge is None:
+        return None
+    return JudgeSetup(
+        model=judge.model,
+        temperature=judge.temperature,
+        seed=judge.seed,
+        samples=judge.samples,
+        max_tokens=judge.max_tokens,
+        max_consecutive_failures=judge.max_consecutive_failures,
+    )
 
 
 def require_engine(bench: Bench) -> None:
@@ -199,20 +225,6 @@ def _model_record(model: ModelSettings, build: BuildMetadata) -> ModelUnderTest:
         served_model=build.served_model.get(model.id),
         context_length=build.context_length.get(model.id),
         extra_body=model.extra_body,
-    )
-
-
-def _judge_setup(config: Config, suite: Suite) -> JudgeSetup | None:
-    judge = config.judge
-    if judge is None or suite.instrument.judge is None:
-        return None
-    return JudgeSetup(
-        model=judge.model,
-        temperature=judge.temperature,
-        seed=judge.seed,
-        samples=judge.samples,
-        max_tokens=judge.max_tokens,
-        max_consecutive_failures=judge.max_consecutive_failures,
     )
 
 

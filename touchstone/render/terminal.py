@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from touchstone.baseline.comparison import ComparedCell, ComparedRow, Comparison, Moved, TextDiff
 from touchstone.render import numbers
 from touchstone.render.plain import one_line, visible
+from touchstone.render.rejudged import judge_moved_lines
 from touchstone.render.report import (
     counts_line,
     judge_words,
@@ -40,6 +41,7 @@ def comparison_text(comparison: Comparison, language: Language = "en") -> str:
         [status_line(comparison, words), *_reference_lines(comparison, words)],
         _moved_lines(comparison, words),
         _cell_lines(comparison, words),
+        judge_moved_lines(comparison.judge_moved, words),
         speed_lines(comparison.speed, words),
         _diff_lines(comparison.diffs),
         _row_lines(comparison, words),
@@ -257,6 +259,12 @@ def _next_lines(comparison: Comparison) -> list[str]:
     )
     if worst is not None:
         return [f"Read both answers: touchstone show {comparison.candidate.run} {worst.prompt}"]
+    if _judge_differs(comparison) and comparison.reference and not comparison.judge_moved:
+        return [f"See what the judge itself moved: touchstone rejudge {comparison.reference.file}"]
     if comparison.status == "better" or comparison.counts.rule_changed or comparison.counts.new:
         return [f"Keep this as the reference: touchstone measure --pack {pack} --times 3, select, promote"]
     return []
+
+
+def _judge_differs(comparison: Comparison) -> bool:
+    return any(moved.field.startswith("judge") for moved in comparison.not_comparable)

@@ -142,6 +142,10 @@ WORDS: dict[str, tuple[str, str]] = {
             "LLM-Judges haben bekannten Längen-Bias"
         ),
     ),
+    "judge_moved": (
+        "Today's judge on the stored answers",
+        "Der heutige Judge über die gespeicherten Antworten",
+    ),
     "set_up_not_model": (
         "reasoning only: the set-up, not the model, left no visible answer",
         "nur Denktext: die Einrichtung, nicht das Modell, ließ keine sichtbare Antwort",

@@ -39,9 +39,11 @@ def list_bundles(runs_dir: Path, wanted: Callable[[Bundle], bool] = lambda _: Tr
 
 
 def _latest(bundles: list[Bundle], runs_dir: Path) -> Bundle:
-    if not bundles:
-        raise BadInputError(f"latest: no run in {runs_dir} yet", _what_there_is(bundles))
-    return bundles[-1]
+    """The newest run whose answers were asked; one that was only judged again does not push it aside."""
+    for bundle in reversed(bundles):
+        if bundle.manifest.rejudged_from is None:
+            return bundle
+    raise BadInputError(f"latest: no run in {runs_dir} yet", _what_there_is(bundles))
 
 
 def _what_there_is(bundles: list[Bundle]) -> str:

@@ -155,6 +155,8 @@ class Manifest(Record):
     shard: str | None
     from_baseline: str | None = None
     self_tests: dict[str, str] = {}
+    rejudged_from: str | None = None
+    """The run (its id) or baseline (its digest) whose stored answers these are; null: they were asked."""
     plan: list[tuple[str, int]]
     """(prompt id, repeats) in the order of asking, filters applied."""
     digest: str
