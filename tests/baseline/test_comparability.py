@@ -278,6 +278,14 @@ def test_a_row_that_is_worse_by_the_baselines_rules_stays_worse_under_looser_one
     ]
 
 
+def test_a_knock_out_taken_away_still_knocks_out_under_the_baselines_rules() -> None:
+    floor = suite(ko_rule=KoRule(dimension="Q2", threshold=2))
+    low = repeating(suite(ko_rule=KoRule()), dict.fromkeys(PROMPTS, (5, 2)))
+    found = compared(side(floor, 3), low)
+    assert found.cells[0].safety == (True, False)
+    assert "floor" in {item.rule for item in found.suspicions} or found.reason == "floor"
+
+
 RULES: list[tuple[dict[str, Any], dict[str, Any], MovedKind]] = [
     ({"false_alarm": 0.01}, {"false_alarm": 0.05}, "tighter"),
     ({"min_drop": 2.0}, {"min_drop": 3.0}, "looser"),

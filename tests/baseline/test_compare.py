@@ -241,6 +241,14 @@ def test_zero_variance_never_reads_within_noise() -> None:
                 assert all(item.state != "within_noise" for item in found.rows)
 
 
+def test_a_uniform_fall_below_the_least_drop_is_suspect_never_within_noise() -> None:
+    suite = judged(20, compare=CompareSettings(min_drop=10))
+    found = compared(baseline(suite, table(20)), repeating(suite, table(20, (4, 3))))
+    assert (found.status, found.exit, found.cells[0].state) == ("suspect", 0, "suspect")
+    up = compared(baseline(suite, table(20)), repeating(suite, table(20, (4, 5))))
+    assert (up.status, up.cells[0].state) == ("better", "better")
+
+
 # An engine that varies
 
 
@@ -296,6 +304,23 @@ def test_the_plan_resumes_where_it_stopped(wobbly: Side) -> None:
     alone = [tuple(row for row in draw if row.prompt == "P05") for draw in draws[1:3]]
     partial = replace(fallen(), draws=(draws[0], *alone))
     assert [(need.prompt, need.times) for need in confirm_plan(wobbly, partial)] == [("P05", 3)]
+
+
+@pytest.mark.parametrize(("score", "more"), [(3, 11), (2, 0)])
+def test_a_fall_of_one_level_in_one_dimension_takes_as_many_draws_as_a_check(score: int, more: int) -> None:
+    suite = judged(60, dimensions={"Q1": 1.0})
+    old = varying(suite, *[table(60, (4,))] * 3)
+    new = varying(suite, *[table(60, (4,), P05=(score,))] * 18, salt="new")
+    rows = [[row for row in draw if row.prompt == "P05"] for draw in new.draws]
+
+    def drawn(fresh: int) -> Side:
+        return replace(new, draws=(new.draws[0], *(tuple(found) for found in rows[1 : fresh + 1])))
+
+    assert [(need.prompt, need.times) for need in confirm_plan(old, drawn(0))] == [("P05", 5)]
+    assert [need.times for need in confirm_plan(old, drawn(5))] == ([more] if more else [])
+    assert row(compared(old, drawn(5)), "P05").state == ("suspect" if more else "worse")
+    assert confirm_plan(old, drawn(5 + more)) == []
+    assert row(compared(old, drawn(5 + more)), "P05").state == "worse"
 
 
 def test_a_row_that_obviously_fell_with_its_cell_is_not_asked_again(wobbly: Side) -> None:

@@ -36,6 +36,7 @@ from touchstone.result.schema import Row
 SUSPICION_P = 0.10
 CASE_SUSPICION_P = 0.05
 CONTROL_P = 0.01
+ROUNDING = 1e-4
 JUDGE_MOVE = 1.0
 """Points (for the usual span) today's judge must differ from the stored verdicts to be called moved."""
 
@@ -116,7 +117,7 @@ def findings_of(cells: Sequence[CellPair], limits: Limits, evidence: Evidence) -
     found: list[Finding] = []
     for cell in cells:
         found += _suite(cell, limits)
-        found += _checks(cell, reruns)
+        found += _checks(cell, reruns.check)
         found += _flags(cell, limits, evidence)
         found += _floor(cell, evidence)
         found += _tolerances(cell)
@@ -171,7 +172,7 @@ def _suite(cell: CellPair, limits: Limits) -> Iterator[Finding]:
 # Single rows
 
 
-def _cases(cells: Sequence[CellPair], limits: Limits, reruns: int | None) -> list[Finding]:
+def _cases(cells: Sequence[CellPair], limits: Limits, reruns: _Reruns) -> list[Finding]:
     found = [finding for cell in cells for finding in _fallen_rows(cell, limits, reruns)]
     chosen = benjamini_hochberg(
         [finding.p if finding.outcome == "worse" and finding.p is not None else 1.0 for finding in found],
@@ -184,11 +185,10 @@ def _cases(cells: Sequence[CellPair], limits: Limits, reruns: int | None) -> lis
     return found
 
 
-def _fallen_rows(cell: CellPair, limits: Limits, reruns: int | None) -> Iterator[Finding]:
+def _fallen_rows(cell: CellPair, limits: Limits, reruns: _Reruns) -> Iterator[Finding]:
     kind = cell.suite.kind
     if kind == "labelled" or cell.b == 1:
         return
-    times = limits.settings.case_reruns if kind == "judged" else reruns
     for pair in cell.scored:
         copies = cell.deterministic or pair.fixed
         if pair.difference > -limits.case_drop or (copies and not limits.settings.strict_rows):
@@ -197,7 +197,7 @@ def _fallen_rows(cell: CellPair, limits: Limits, reruns: int | None) -> Iterator
             continue
         p = cell.row_error(pair).p_drop(pair.difference)
         if p <= CASE_SUSPICION_P:
-            yield _strict_row(cell, pair, p) if copies else _fallen_row(cell, pair, limits, times, p)
+            yield _strict_row(cell, pair, p) if copies else _fallen_row(cell, pair, limits, reruns, p)
 
 
 def _strict_row(cell: CellPair, pair: Pair, p: float) -> Finding:
@@ -206,19 +206,32 @@ def _strict_row(cell: CellPair, pair: Pair, p: float) -> Finding:
     return Finding("case", cell, pair, outcome, detail=_points(pair), p=p, reason="case_fell")
 
 
-def _fallen_row(cell: CellPair, pair: Pair, limits: Limits, times: int | None, p: float) -> Finding:
+def _fallen_row(cell: CellPair, pair: Pair, limits: Limits, reruns: _Reruns, p: float) -> Finding:
     """A row that varies between draws: all fresh draws must lie below all of the baseline's."""
     finding = Finding("case", cell, pair, "stuck", detail=_points(pair), p=p, reason="case_fell")
     fresh = [row for row in pair.fresh if row.pct is not None]
     if any(row.pct is not None and row.pct >= min(pair.old_pcts) for row in fresh):
         finding.outcome = "cleared"
-    elif times is None:
         return finding
-    elif len(fresh) < times:
+    times: int | None = limits.settings.case_reruns
+    if cell.suite.kind == "checks":
+        times = reruns.check
+    elif len(fresh) >= limits.settings.case_reruns and _is_one_step(cell.suite, pair, limits):
+        times = reruns.step
+    if times is not None and len(fresh) < times:
         finding.outcome, finding.needs = "open", _ask([pair], times - len(fresh))
-    else:
+    elif times is not None:
         _settle_row(finding, limits, distinct_pcts([pair.first, *fresh])[1:], times)
     return finding
+
+
+def _is_one_step(suite: Suite, pair: Pair, limits: Limits) -> bool:
+    """A single level of a single dimension explains the fall: as good as a check that fails."""
+    asked = suite.cases[pair.key[2]].rubric
+    weights = [suite.weights[dimension] for dimension in asked.dimensions]
+    step = 100 * max(weights) / ((suite.scale_max or 1) * sum(weights) * asked.repeats)
+    highest = max(row.pct for row in pair.new if row is not None and row.pct is not None)
+    return step >= limits.case_drop and min(pair.old_pcts) - highest <= step + ROUNDING
 
 
 def _settle_row(finding: Finding, limits: Limits, pcts: Sequence[float], times: int) -> None:
@@ -259,11 +272,23 @@ def _points(pair: Pair) -> str:
 # Checks
 
 
-def _reruns(cells: Sequence[CellPair], limits: Limits) -> int | None:
-    """How often a row is asked again for a flipped check: by the number of rows that could flip by chance."""
+@dataclass(frozen=True, slots=True)
+class _Reruns:
+    """Fresh draws that must all agree, by how many rows could fall by chance; null: more than is worth it."""
+
+    check: int | None
+    step: int | None
+    """For rows whose score knows hardly more than two values."""
+
+
+def _reruns(cells: Sequence[CellPair], limits: Limits) -> _Reruns:
     b = max((cell.b for cell in cells), default=1)
-    rows = sum(not pair.fixed and bool(pair.checks) for cell in cells for pair in cell.pairs)
-    return check_reruns(rows, b, limits.settings.case_reruns, limits.check_limit)
+    varying = [(cell, pair) for cell in cells for pair in cell.pairs if not pair.fixed]
+    least, limit = limits.settings.case_reruns, limits.check_limit
+    return _Reruns(
+        check=check_reruns(sum(bool(pair.checks) for _, pair in varying), b, least, limit),
+        step=check_reruns(sum(pair.counted for _, pair in varying), b, least, limit),
+    )
 
 
 def _checks(cell: CellPair, reruns: int | None) -> Iterator[Finding]:
