@@ -20,6 +20,7 @@ class Verb(NamedTuple):
 
 VERBS: dict[str, Verb] = {
     "demo": Verb("start", "The whole story in a scratch repository, on a real model."),
+    "doctor": Verb("start", "Is everything there that a run needs? One line each, with the remedy."),
     "engine": Verb("start", "Start, stop and look at the embedded engine."),
     "check": Verb("daily", "Did this change make the answers worse? The pull request's question."),
     "promote": Verb("daily", "Make runs the baseline."),

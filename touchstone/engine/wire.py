@@ -353,6 +353,12 @@ def _connect(sock: socket.socket, target: Any, watch: Watch) -> None:
         raise OSError(code, os.strerror(code))
 
 
+def proxy_place(address: Address) -> str | None:
+    """host:port of the proxy the environment names for an address; None without one."""
+    proxy = _proxy_for(address)
+    return None if proxy is None else f"{proxy.hostname}:{proxy.port or 80}"
+
+
 def _proxy_for(address: Address) -> SplitResult | None:
     """The environment's proxy; never for this machine itself."""
     if address.is_loopback or urllib.request.proxy_bypass(address.host):

@@ -60,7 +60,7 @@ def start_run(bench: Bench, order: Order) -> Bundle:
             "pack_text": order.loaded.text,
             "suite": suite,
             "judge": judge_setup(bench.config, suite),
-            "git": git_state(order.loaded.path.parent, _files_of(bench, order.loaded)),
+            "git": git_state(order.loaded.path.parent, files_of(order.loaded, bench.config_path)),
             "host": HostInfo(**vars(host_info())),
             "concurrency": bench.config.endpoint.concurrency,
             "filter": filter_words(order.only, order.limit),
@@ -177,6 +177,14 @@ def git_state(root: Path, files: Sequence[Path]) -> GitState:
     return GitState(commit=repository.head(), clean=repository.is_clean(files))
 
 
+def files_of(loaded: LoadedPack, config_path: Path | None) -> list[Path]:
+    """Every file the asking depends on."""
+    folder = loaded.path.parent
+    named = (variant.system_prompt_file for variant in loaded.pack.prompt_variants)
+    files = [loaded.path, *(folder / name for name in named if name is not None)]
+    return files + ([config_path] if config_path else [])
+
+
 def _engine_fields(bench: Bench, models: Sequence[ModelSettings]) -> Mapping[str, Any]:
     """What the engine says of itself and of the models."""
     endpoint = bench.config.endpoint
@@ -187,14 +195,6 @@ def _engine_fields(bench: Bench, models: Sequence[ModelSettings]) -> Mapping[str
         "engine": engine_info(build),
         "launch": launch_id(_base_url(endpoint)),
     }
-
-
-def _files_of(bench: Bench, loaded: LoadedPack) -> list[Path]:
-    """Every file the asking depends on."""
-    folder = loaded.path.parent
-    named = (variant.system_prompt_file for variant in loaded.pack.prompt_variants)
-    files = [loaded.path, *(folder / name for name in named if name is not None)]
-    return files + ([bench.config_path] if bench.config_path else [])
 
 
 def _base_url(endpoint: Endpoint) -> str:

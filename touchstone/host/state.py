@@ -14,6 +14,7 @@ from touchstone.host.readers.vm_stat import COMPRESSOR, vm_stat_of
 from touchstone.host.readers.words import THERMAL_WORDS, worst_of
 from touchstone.host.thermal import NO_LEVEL, NO_SOURCE
 
+_BUSY_LOOK_S = 0.5
 _POWERMETRICS = ("sudo", "-n", "powermetrics", "--samplers", "thermal", "-i", "200", "-n", "1", "-f", "plist")
 
 
@@ -39,6 +40,16 @@ def machine_state(system: str | None = None) -> MachineState:
     """Ask each source once; takes about a second on a Mac."""
     where = system or this_system()
     return _mac_state() if where == "darwin" else _linux_state(where)
+
+
+def busy_share() -> float | None:
+    """Share of all cores at work now, 0…1, over half a second; None where it cannot be read."""
+    import psutil  # noqa: PLC0415 - only who asks pays for it
+
+    try:
+        return psutil.cpu_percent(interval=_BUSY_LOOK_S) / 100
+    except (OSError, RuntimeError):
+        return None
 
 
 def _linux_state(system: str) -> MachineState:
