@@ -7,6 +7,7 @@ import pytest
 
 from tests.kit import builders
 from touchstone.errors import BadInputError, NotJudgedError
+from touchstone.files import digest_of
 from touchstone.run.bundle import Bundle, read_manifest
 from touchstone.run.records import EvalResponse, Manifest, SampleKey
 
@@ -119,6 +120,14 @@ def test_an_edited_manifest_is_refused(bundle: Bundle) -> None:
     path.write_text(path.read_text().replace("Be brief.", "Be long."))
     with pytest.raises(BadInputError, match="edited after the run started"):
         read_manifest(path)
+
+
+def test_a_field_a_later_version_adds_is_no_edit(bundle: Bundle, asked: Manifest) -> None:
+    path = bundle.path / "manifest.json"
+    fields = json.loads(path.read_text())
+    del fields["from_baseline"], fields["digest"]
+    path.write_text(json.dumps(fields | {"digest": digest_of(fields)}))
+    assert read_manifest(path) == asked
 
 
 def test_a_newer_manifest_gets_one_clear_sentence(bundle: Bundle) -> None:

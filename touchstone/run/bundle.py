@@ -6,7 +6,7 @@ replaced as a whole. Resuming is subtraction: what was planned minus what is the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
 from pathlib import Path
@@ -123,7 +123,7 @@ class Bundle:
 def sealed(fields: dict[str, Any]) -> Manifest:
     """A manifest from its fields, with the digest over them."""
     draft = Manifest.model_validate({**fields, "digest": ""})
-    return draft.model_copy(update={"digest": _digest(draft)})
+    return draft.model_copy(update={"digest": _content_digest(draft.to_json())})
 
 
 def read_manifest(path: Path) -> Manifest:
@@ -143,12 +143,13 @@ def read_manifest(path: Path) -> Manifest:
         manifest = Manifest.model_validate(value)
     except ValidationError as error:
         raise BadInputError(f"{path}: {_first_fault(error)}", "Start a new run.") from None
-    if manifest.digest != _digest(manifest):
+    # The digest is that of the file as it stands: a field this version adds is not an edit.
+    if manifest.digest != _content_digest(value):
         raise BadInputError(
             f"{path}: edited after the run started (its digest does not match)",
             "Restore the file, or start a new run.",
         )
-    return manifest
+    return manifest.model_copy(update={"digest": _content_digest(manifest.to_json())})
 
 
 def read_responses(path: Path, planned: set[tuple[str, str, str, int]]) -> dict[SampleKey, EvalResponse]:
@@ -178,8 +179,8 @@ def _response(value: object, source: str) -> EvalResponse:
         raise BadInputError(f"{source}: not a response: {_first_fault(error)}") from None
 
 
-def _digest(manifest: Manifest) -> str:
-    return digest_of({key: value for key, value in manifest.to_json().items() if key != "digest"})
+def _content_digest(value: Mapping[str, Any]) -> str:
+    return digest_of({key: item for key, item in value.items() if key != "digest"})
 
 
 def _first_fault(error: ValidationError) -> str:
