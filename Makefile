@@ -11,13 +11,17 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 # Options for the last command of a target: make test ARGS="-k select", make demo ARGS="--into story".
 ARGS ?=
 
-.PHONY: demo test lint fix bench schemas lock
+.PHONY: demo test live lint fix bench schemas lock
 
 demo: $(STAMP)
 	$(BIN)/python -m touchstone demo $(ARGS)
 
 test: $(STAMP)
 	$(BIN)/python -m pytest $(ARGS)
+
+# A second real engine beside the embedded one; its environment is kept in the cache folder. Optional.
+live: $(STAMP)
+	$(BIN)/python -m pytest -m live tests/live $(ARGS)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

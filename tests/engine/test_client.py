@@ -395,6 +395,12 @@ def test_a_list_in_no_known_form_is_an_engine_error(body: object) -> None:
             client.models()
 
 
+def test_a_list_without_a_byte_names_no_model_and_is_no_fault() -> None:
+    with ChatServer() as server, ChatClient(endpoint(server.base_url, retries=0)) as client:
+        server.routes["/v1/models"] = Script(headers=(("Content-Type", "application/json"),), framing="close")
+        assert client.models() == []
+
+
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl to make a certificate")
 def test_https_is_verified_and_a_bad_certificate_is_final(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

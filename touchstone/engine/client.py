@@ -88,7 +88,10 @@ class ChatClient:
         return self._with_model_check(tried.reply, request.model)
 
     def models(self) -> list[str]:
-        """The ids the server lists, as it writes them. Raises `EngineError` when it cannot be asked."""
+        """The ids the server lists, as it writes them; none where it sends an empty list or nothing.
+
+        Raises `EngineError` when it cannot be asked.
+        """
         tried = self._persist(self._list_once)
         if tried.reply.status == "error":
             raise EngineError(
@@ -312,6 +315,8 @@ def _decoded(body: bytes) -> object:
 
 
 def _listed_ids(raw: bytes) -> list[str]:
+    if not raw.strip():
+        return []  # mlx_lm.server on a machine without a hub cache; it answers chat all the same
     body = _decoded(raw)
     entries = body.get("data") if isinstance(body, dict) else body
     if not isinstance(entries, list):
