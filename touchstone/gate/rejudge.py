@@ -81,7 +81,7 @@ def _under_todays_judge(bench: Bench, suite: Suite) -> Suite:
     if not suite.instrument.dimensions:
         raise BadInputError(
             f"pack {suite.pack_id} has no dimensions: its checks say the same of the same answers every time",
-            "Run today's checks: touchstone measure --from-baseline asks anew.",
+            f"To see what changed checks say, measure anew: touchstone measure --pack {suite.pack_id}",
         )
     judge = judge_instrument(bench.config, f"pack {suite.pack_id}")
     return suite.model_copy(update={"instrument": suite.instrument.model_copy(update={"judge": judge})})
