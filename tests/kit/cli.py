@@ -6,12 +6,14 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
+NOTHING_MORE: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -40,12 +42,12 @@ def environment(home: Path) -> dict[str, str]:
     }
 
 
-def touchstone(cwd: Path, *args: str, timeout: float = 120) -> Done:
-    """Run `touchstone ARGS` in a folder."""
+def touchstone(cwd: Path, *args: str, timeout: float = 120, env: Mapping[str, str] = NOTHING_MORE) -> Done:
+    """Run `touchstone ARGS` in a folder; `env` goes over the environment."""
     done = subprocess.run(
         [sys.executable, "-m", "touchstone", *args],
         cwd=cwd,
-        env=environment(cwd.parent),
+        env=environment(cwd.parent) | dict(env),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -55,12 +57,12 @@ def touchstone(cwd: Path, *args: str, timeout: float = 120) -> Done:
     return Done(done.returncode, done.stdout, done.stderr)
 
 
-def start(cwd: Path, args: Sequence[str]) -> subprocess.Popen[str]:
+def start(cwd: Path, args: Sequence[str], env: Mapping[str, str] = NOTHING_MORE) -> subprocess.Popen[str]:
     """Start `touchstone ARGS` and leave it running."""
     return subprocess.Popen(
         [sys.executable, "-m", "touchstone", *args],
         cwd=cwd,
-        env=environment(cwd.parent),
+        env=environment(cwd.parent) | dict(env),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
