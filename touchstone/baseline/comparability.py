@@ -206,15 +206,12 @@ def _case_moved(old: Suite, id_: str, case: Any) -> bool:
 
 
 def _moved_cases(old: Suite, new: Suite) -> Iterator[Moved]:
-    yield from _differing(_case_hashes(old), _case_hashes(new), "case")
-
-
-def _case_hashes(suite: Suite) -> dict[str, str]:
-    hashes = {}
-    for id_, case in suite.cases.items():
-        hashes[f"cases.{id_}.input"] = case.input_sha256
-        hashes[f"cases.{id_}.rubric"] = case.rubric_sha256
-    return hashes
+    for id_ in dict.fromkeys([*old.cases, *new.cases]):
+        before, after = old.cases.get(id_), new.cases.get(id_)
+        for what in ("input", "rubric"):
+            was, now = (case and getattr(case, f"{what}_sha256") for case in (before, after))
+            if was != now:
+                yield Moved(field=f"cases.{id_}.{what}", old=was, new=now, kind="case")
 
 
 # Rules

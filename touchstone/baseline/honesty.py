@@ -12,12 +12,11 @@ from touchstone.baseline.statistics import (
     Z_FOUR_OF_FIVE,
     Error,
     Reach,
-    Spread,
     cases_needed,
     detectable_case_drop,
     detectable_drop,
+    even_error,
     paired_error,
-    pooled_error,
     t_quantile,
 )
 
@@ -117,15 +116,15 @@ def _alarm(cell: CellPair, left_out: int, limits: Limits) -> bool:
     kept = [pair for pair in cell.scored if len(pair.old_pcts) == cell.b]
     if not kept:
         return False
-    b = cell.b - 1
-    moves, spreads = [], []
-    for pair in kept:
-        # What is left of a mean and a variance when one value is taken out.
-        away = pair.old_pcts[left_out] - pair.old_mean
-        moves.append(away * cell.b / b)
-        squares = pair.old_spread.variance * pair.old_spread.df - away**2 * cell.b / b
-        spreads.append(Spread(max(0.0, squares) / (b - 1), b - 1))
-    error = pooled_error(spreads, [(b, 1)] * len(kept), allowance=cell.allowance, b=b, m=1)
+    b, share = cell.b - 1, cell.b / (cell.b - 1)
+    # What is left of a mean and a variance when one value is taken out.
+    away = [pair.old_pcts[left_out] - pair.old_mean for pair in kept]
+    moves = [value * share for value in away]
+    variances = [
+        max(0.0, pair.old_spread.variance * b - value * value * share) / (b - 1)
+        for pair, value in zip(kept, away, strict=True)
+    ]
+    error = even_error(variances, b - 1, allowance=cell.allowance, b=b, m=1)
     paired = paired_error(moves, allowance=cell.allowance) if cell.deterministic else None
     if paired is not None and paired.se > error.se:
         error = paired

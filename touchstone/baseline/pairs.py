@@ -216,15 +216,15 @@ class CellPair:
         return row_error(pair.old_spread, self.pooled_variance, self.span, b=len(pair.old_pcts), m=m)
 
 
-def pair_up(old: Side, draws: Sequence[Iterable[Row]], suite: Suite, ruler: Ruler) -> list[CellPair]:
+def pair_up(old: Side, draws: Sequence[Sequence[Row]], suite: Suite, ruler: Ruler) -> list[CellPair]:
     """Every cell of either side, the new side's first, in its order.
 
     `draws` are the new side's rows under the old side's rules, the first run first; `suite` is the new
     side's with those rules.
     """
-    candidate = [_by_key(draw) for draw in draws]
-    baseline = [_by_key(draw) for draw in old.draws]
-    typical = baseline[old.typical]
+    first, typical = _places(draws[0]), _places(old.draws[old.typical])
+    candidate = [_in_place(draw, draws[0], first) for draw in draws]
+    baseline = [_in_place(draw, old.draws[old.typical], typical) for draw in old.draws]
     cells = {
         key: CellPair(
             key=key,
@@ -240,20 +240,21 @@ def pair_up(old: Side, draws: Sequence[Iterable[Row]], suite: Suite, ruler: Rule
             span=span_of(old.suite),
             engine_moved=ruler.engine_moved,
         )
-        for key in _cell_keys(candidate[0], typical, ruler.models)
+        for key in _cell_keys(first, typical, ruler.models)
     }
     asked = {id_: (counts_in_pct(suite, id_), counting_checks(suite, id_)) for id_ in suite.cases}
-    for key, row in candidate[0].items():
+    for place, (key, row) in enumerate(zip(first, draws[0], strict=True)):
         cell = cells[key[:2]]
-        known_as = (cell.old_model, key[1], key[2])
-        if key[0] not in ruler.models or known_as not in typical:
+        kept = typical.get((cell.old_model, key[1], key[2])) if key[0] in ruler.models else None
+        if kept is None:
             cell.added.append(row)
             continue
-        before = [draw[known_as] for draw in baseline if known_as in draw]
-        now = [draw.get(key) for draw in candidate]
-        pair = _pair(key, before, now, shown=typical[known_as], first=row, asked=asked[key[2]])
+        before = [found for draw in baseline if (found := draw[kept]) is not None]
+        now = [draw[place] for draw in candidate]
+        shown = old.draws[old.typical][kept]
+        pair = _pair(key, before, now, shown=shown, first=row, asked=asked[key[2]])
         (cell.changed if key[2] in ruler.changed else cell.pairs).append(pair)
-    _add_gone(cells, candidate[0], typical, ruler.models)
+    _add_gone(cells, first, dict(zip(typical, old.draws[old.typical], strict=True)), ruler.models)
     for cell in cells.values():
         cell.full_draws = [
             number for number in range(len(candidate)) if all(pair.new[number] for pair in cell.pairs)
@@ -312,8 +313,24 @@ def distinct_pcts(rows: Iterable[Row]) -> list[float]:
     return [math.fsum(values) / len(values) for values in groups.values()]
 
 
-def _by_key(rows: Iterable[Row]) -> dict[RowKey, Row]:
-    return {(row.model, row.variant, row.prompt): row for row in rows}
+def _places(rows: Sequence[Row]) -> dict[RowKey, int]:
+    return {(row.model, row.variant, row.prompt): place for place, row in enumerate(rows)}
+
+
+def _in_place(rows: Sequence[Row], like: Sequence[Row], places: Mapping[RowKey, int]) -> Sequence[Row | None]:
+    """The rows in the order of others; null where one is missing. Runs of one plan are so already."""
+    if len(rows) == len(like) and all(map(_same_key, rows, like)):
+        return rows
+    found: list[Row | None] = [None] * len(like)
+    for row in rows:
+        place = places.get((row.model, row.variant, row.prompt))
+        if place is not None:
+            found[place] = row
+    return found
+
+
+def _same_key(one: Row, other: Row) -> bool:
+    return one.prompt == other.prompt and one.variant == other.variant and one.model == other.model
 
 
 def _pair(
@@ -358,7 +375,7 @@ def _move(pair: Pair, draws: Sequence[int]) -> Move:
 
 
 def _cell_keys(
-    new: Mapping[RowKey, Row], old: Mapping[RowKey, Row], models: Mapping[str, str]
+    new: Iterable[RowKey], old: Iterable[RowKey], models: Mapping[str, str]
 ) -> dict[CellKey, None]:
     now = {was: model for model, was in models.items()}
     keys = dict.fromkeys(key[:2] for key in new)
@@ -367,7 +384,7 @@ def _cell_keys(
 
 def _add_gone(
     cells: Mapping[CellKey, CellPair],
-    new: Mapping[RowKey, Row],
+    new: Mapping[RowKey, int],
     old: Mapping[RowKey, Row],
     models: Mapping[str, str],
 ) -> None:

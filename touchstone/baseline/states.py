@@ -150,4 +150,4 @@ def _dimension_moves(old: Row, new: Row) -> list[tuple[str, float, float]]:
 
 
 def _short(value: float) -> str:
-    return f"{round(value, 2):g}"
+    return str(value) if isinstance(value, int) else f"{round(value, 2):g}"

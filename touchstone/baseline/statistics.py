@@ -106,6 +106,17 @@ def pooled_error(
     return Error(math.sqrt(total), total**2 / weight)
 
 
+def even_error(variances: Sequence[float], df: int, *, allowance: float, b: int, m: int) -> Error:
+    """The pooled error where every row has the same draws, and so the same degrees of freedom."""
+    share = 1 / b + 1 / m
+    sampled = math.fsum(variances) * share / len(variances) ** 2
+    total = sampled + allowance**2 * share
+    if sampled == 0:
+        return Error(math.sqrt(total), math.inf)
+    weight = math.fsum([value * value for value in variances]) * share**2 / len(variances) ** 4 / df
+    return Error(math.sqrt(total), total**2 / weight)
+
+
 def paired_error(differences: Sequence[float], *, allowance: float) -> Error | None:
     """Error of a mean difference, from how differently the rows moved; null for fewer than two rows."""
     if len(differences) < 2:
