@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ import pytest
 
 from tests.kit import desk
 from tests.kit.chat_server import ChatServer, Script, answer, whole
-from tests.kit.cli import Done, touchstone
+from tests.kit.cli import Done, start, touchstone
 from tests.kit.engine import cache_with_model
 from tests.kit.fake_macos import FakeMac
 from tests.kit.scratch import ScratchRepo
@@ -256,14 +258,18 @@ def test_old_python_on_the_service_path(repo: ScratchRepo) -> None:
     assert "input `python`" in finding["remedy"]
 
 
-def test_the_eight_remedies_are_eight(repo: ScratchRepo) -> None:
-    from touchstone.render.doctor import TEXTS  # noqa: PLC0415
-
-    planted = (
-        "engine_down", "model_absent", "judge_unfit", "token_read_only", "sudo_denied", "disk_full",
-        "lock_held", "service_python_old",
-    )  # fmt: skip
-    assert len({TEXTS[code][1] for code in planted} - {None}) == 8
+def test_ctrl_c_while_the_judge_is_asked_ends_it(repo: ScratchRepo, server: ChatServer) -> None:
+    server.service_s = 60
+    asking = start(repo.path, ["doctor", *plain(repo.path.parent)])
+    until = time.monotonic() + 30
+    while not server.chats and time.monotonic() < until:
+        time.sleep(0.02)
+    asking.send_signal(signal.SIGINT)
+    out, err = asking.communicate(timeout=30)
+    assert asking.returncode == ExitCode.INTERRUPTED
+    assert out == ""
+    assert "stopped before everything was looked at" in err
+    assert "Traceback" not in err
 
 
 def test_the_load_is_the_engines_own_word(repo: ScratchRepo, server: ChatServer) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from touchstone.config import Endpoint, JudgeSettings, api_key
@@ -13,7 +13,7 @@ from touchstone.engine.lock import engine_lock
 from touchstone.engine.names import clean_model_id, same_model
 from touchstone.engine.probe import probe_build_metadata
 from touchstone.engine.reply import Ask
-from touchstone.errors import BadInputError, NotJudgedError, TouchstoneError
+from touchstone.errors import BadInputError, InterruptedRunError, NotJudgedError, TouchstoneError
 from touchstone.gate.bench import Bench, client_for
 from touchstone.gate.finding import Finding
 from touchstone.gate.start import judge_setup, suite_for
@@ -50,21 +50,20 @@ class Place:
 
 
 def places_of(bench: Bench) -> list[Place]:
-    """Each configured server once."""
+    """Each configured server once per key."""
     config, judge = bench.config, bench.config.judge
     tested = tuple(model.id for model in config.models)
     wanted = [(config.endpoint, tested, "models")]
     if judge is not None:
         wanted.append((bench.judge_endpoint, (judge.model,), "judge"))
-    places: dict[str, Place] = {}
+    places: dict[tuple[str, str | None], Place] = {}
     for endpoint, models, role in wanted:
-        url = endpoint.base_url
-        if url is None:
+        if endpoint.base_url is None:
             continue
-        known = places.get(url, Place(endpoint, (), ()))
-        places[url] = Place(
-            known.endpoint, tuple(dict.fromkeys([*known.models, *models])), (*known.roles, role)
-        )
+        key = endpoint.base_url, endpoint.api_key_env
+        known = places.get(key, Place(endpoint, (), ()))
+        asked = tuple(dict.fromkeys([*known.models, *models]))
+        places[key] = Place(known.endpoint, asked, (*known.roles, role))
     return list(places.values())
 
 
@@ -148,18 +147,21 @@ def _asked(bench: Bench, judge: JudgeSettings, packs: Sequence[LoadedPack]) -> l
             assert setup is not None  # noqa: S101 - a judge is named and the pack has dimensions
             calls = JudgeCalls(setup, use_schema, THINKING_OFF if judge.thinking == "suppress" else {})
             bench.say(f"asking the judge about the calibration items of {suite.pack_id} …")
-            findings.append(_tried(Calibration(suite, identity, calls, calls.seed(0, 0)), client.ask))
+            calibration = Calibration(suite, identity, calls, calls.seed(0, 0))
+            findings.append(_tried(calibration, client.ask, bench.stop.is_set))
     return findings
 
 
-def _tried(calibration: Calibration, ask: Ask) -> Finding:
+def _tried(calibration: Calibration, ask: Ask, stop: Callable[[], bool]) -> Finding:
     suite, judge = calibration.suite, calibration.identity.model
     told = {"judge": judge, "pack": suite.pack_id, "items": len(suite.instrument.calibration)}
     try:
-        for _ in tried(calibration, ask):
+        for _ in tried(calibration, ask, stop):
             pass
     except NotJudgedError as error:
-        return Finding("judge", "fault", "judge_unfit", told | {"why": error.message})
+        return Finding("judge", "fault", "judge_unfit", told | {"why": error.message, "remedy": error.hint})
+    if stop():
+        raise InterruptedRunError("stopped before everything was looked at", "touchstone doctor")
     return Finding("judge", "ok", "judge_calibrated", told)
 
 

@@ -79,7 +79,7 @@ TEXTS: dict[str, tuple[str, str | None]] = {
     "judge_calibrated": ("{judge} scores the {items} calibration items of {pack} as they are worth", None),
     "judge_unfit": (
         "{why} (pack {pack})",
-        "Name a stronger judge (--judge-model MODEL), or correct the item in the pack.",
+        "{remedy}",
     ),
     # git and the forge
     "git_clean": ("commit {commit}, clean", None),
