@@ -89,11 +89,17 @@ def test_what_is_told_later_fills_what_was_unknown_and_overrides_nothing_told() 
         models=[{"id": "m", "quant": "config says", "quant_origin": "config"}],
     )
     later = EngineInfo(
-        engine="other", engine_version="0.32", origins={"engine_version": "mlx-lm:fingerprint"}
+        engine="other",
+        engine_version="0.32",
+        origins={"engine": "other:/x", "engine_version": "mlx-lm:fingerprint", "quant_by_model": "other:/y"},
     )
     seen = observed(started, {"m": block(engine=later, quant="4bit", served_model="file")})
     assert (seen.engine.engine, seen.engine.engine_version) == ("mlx-lm", "0.32")
-    assert seen.engine.origins["engine_version"] == "mlx-lm:fingerprint"
+    assert seen.engine.origins == {
+        "engine": "mlx-lm:/health",
+        "engine_version": "mlx-lm:fingerprint",
+        "quant_by_model": "other:/y",
+    }
     assert (seen.models[0].quant, seen.models[0].quant_origin) == ("4bit", "probe")
     assert seen.models[0].served_model == "file"
     assert observed(started, {}) is started

@@ -29,6 +29,8 @@ from touchstone.run.runner import request_of
 
 BLOCKS_NAME = "blocks.jsonl"
 
+_OF_THE_ENGINE = ("engine", "engine_version", "runtime")
+
 SeedTest = Literal["honoured", "ignored"]
 
 
@@ -158,12 +160,12 @@ def _engine(started: EngineInfo, later: Sequence[EngineInfo]) -> EngineInfo:
     told: dict[str, Any] = {}
     origins: dict[str, str] = {}
     for info in (started, *later):
-        for name in ("engine", "engine_version", "runtime"):
-            value = getattr(info, name)
-            if value is not None and name not in told:
-                told[name] = value
-                origins[name] = info.origins.get(name, "")
-    return EngineInfo(**told, origins={name: place for name, place in origins.items() if place})
+        news = {name: getattr(info, name) for name in _OF_THE_ENGINE if name not in told}
+        told |= {name: value for name, value in news.items() if value is not None}
+        for name, place in info.origins.items():
+            if name not in _OF_THE_ENGINE or news.get(name) is not None:
+                origins.setdefault(name, place)
+    return EngineInfo(**told, origins=origins)
 
 
 def _model(model: ModelUnderTest, block: Block | None) -> ModelUnderTest:
