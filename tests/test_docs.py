@@ -23,7 +23,7 @@ DOCUMENTS = sorted(
 
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
-_MACHINE_PATH = re.compile(r"(?<![\w.~/])/(?:home|root|work|Users|opt|private)/")
+_MACHINE_PATH = re.compile(r"(?<![\w.~/])/(?:home|root|work|Users|opt(?!/homebrew)|private)/")
 
 
 def test_readme_exit_codes_are_those_of_the_program() -> None:
