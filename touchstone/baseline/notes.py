@@ -43,6 +43,8 @@ NOTES: dict[str, str] = {
     "rows_gone": "rows of the baseline are missing from the run",
     "lower_one_draw": "rows are lower in one draw that asking again would only copy; read both answers",
     "check_reruns_too_many": "a check flipped where confirming it would take more draws than it is worth",
+    "narrowed": "only a part of the pack was asked, and only that is compared",
+    "over_budget": "not everything suspect was measured again: max_calls or max_minutes did not allow it",
 }
 
 

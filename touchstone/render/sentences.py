@@ -54,6 +54,9 @@ NOTES_DE: dict[str, str] = {
     "lower_one_draw": "Zeilen sind in einer Ziehung niedriger, die ein neuer Versuch nur wiederholte; "
     "lies beide Antworten",
     "check_reruns_too_many": "ein Check kippte, dessen Bestätigung mehr Ziehungen bräuchte, als sie wert ist",
+    "narrowed": "nur ein Teil des Packs wurde gefragt, und nur der ist verglichen",
+    "over_budget": "nicht alles Verdächtige wurde noch einmal gemessen: max_calls oder max_minutes ließ es "
+    "nicht zu",
 }
 
 
