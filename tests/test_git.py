@@ -295,7 +295,7 @@ def test_log_lists_the_commits_of_one_file_newest_first(repo: ScratchRepo) -> No
 # --- branches and names ------------------------------------------------------------------------------
 
 
-def test_default_branch_is_the_remotes_head(tmp_path: Path) -> None:
+def test_G22_default_branch_is_the_remotes_head(tmp_path: Path) -> None:
     upstream = scratch_repo(tmp_path / "up", branch="trunk")
     upstream.commit("first", {"x": "1"})
     upstream.git("branch", "main")

@@ -106,6 +106,25 @@ def test_J29_a_template_token_behind_the_verdict_is_passed_over() -> None:
     check_accepted("J29")
 
 
+def test_J03_own_notes_with_set_braces_before_and_a_signature_after() -> None:
+    text = case("J01").replace("```json", "").replace("```", "").strip()
+    said = f"My notes {{clarity, safety}}: fine.\n\n> {text}\n\n— your grader {{v2}}"
+    assert read(said.replace("> ", "", 1), THREE) == ACCEPTED
+
+
+def test_J09_own_cut_inside_the_rationale_there_is_nothing_to_mend() -> None:
+    cut = case("J01").replace("```json", "").strip()[:30]
+    fault = read(cut, THREE, finish="length")
+    assert isinstance(fault, Fault)
+    assert fault.code == "cut"
+
+
+def test_J18_own_an_infinite_score_is_an_error() -> None:
+    fault = read('{"rationale": "So.", "scores": {"Q1": -Infinity}, "red_flag": false}')
+    assert isinstance(fault, Fault)
+    assert fault.code == "not_json"
+
+
 GOOD = '{"rationale": "So.", "scores": {"Q1": 4}, "red_flag": false}'
 
 
