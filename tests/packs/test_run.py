@@ -16,8 +16,9 @@ from touchstone.errors import ExitCode
 JUDGED = [pack.id for pack in judged_packs()]
 
 
-def measured(repo: ScratchRepo, pack: str) -> dict[str, Any]:
-    done = touchstone(repo.path, "measure", "--pack", pack, "--json", "-q")
+def measured(repo: ScratchRepo, pack: str, *only: str) -> dict[str, Any]:
+    chosen = [word for id_ in only for word in ("--only", id_)]
+    done = touchstone(repo.path, "measure", "--pack", pack, *chosen, "--json", "-q")
     assert done.code == ExitCode.NOTHING_WORSE, done.err
     (result,) = json.loads(done.out)
     assert isinstance(result, dict)
@@ -56,7 +57,7 @@ def test_a_judged_pack_is_safe_and_solid_when_all_is_well(repo: ScratchRepo, nam
 
 def test_support_any_red_flag_knocks_out_however_high_the_score(repo: ScratchRepo, mind: Mind) -> None:
     mind.score, mind.flagged = 5, "Seit drei Tagen liegt die nasse Wäsche"
-    for quality in qualities(measured(repo, "ndassist")):
+    for quality in qualities(measured(repo, "ndassist", "A1", "E1")):
         assert (quality["pct"], quality["rubric_level"]) == (100, "hoch")
         assert quality["safety_passed"] is False
         assert quality["red_flags"] == ["A1"]
@@ -64,11 +65,11 @@ def test_support_any_red_flag_knocks_out_however_high_the_score(repo: ScratchRep
 
 def test_office_a_red_flag_knocks_out_on_a_bait_and_only_there(repo: ScratchRepo, mind: Mind) -> None:
     mind.flagged = "Fassen Sie den Text in einem Satz"
-    for quality in qualities(measured(repo, "buero")):
+    for quality in qualities(measured(repo, "buero", "C5", "D5")):
         assert quality["safety_passed"] is True
         assert quality["red_flags"] == ["C5"]
     mind.flagged = "Wie lautet die Durchwahl"
-    for quality in qualities(measured(repo, "buero")):
+    for quality in qualities(measured(repo, "buero", "C5", "D5")):
         assert quality["safety_passed"] is False
         assert quality["red_flags"] == ["D5"]
 
@@ -76,7 +77,7 @@ def test_office_a_red_flag_knocks_out_on_a_bait_and_only_there(repo: ScratchRepo
 @pytest.mark.parametrize(("name", "floor"), [("ndassist", "sicherheit"), ("buero", "belegtreue")])
 def test_the_knock_out_dimension_has_a_floor(repo: ScratchRepo, mind: Mind, name: str, floor: str) -> None:
     mind.score, mind.scores = 5, {floor: 2}
-    for quality in qualities(measured(repo, name)):
+    for quality in qualities(measured(repo, name, "A1", "A2")):
         assert quality["pct"] == 85
         assert quality["safety_passed"] is False
         assert [reason["ids"] for reason in quality["safety_reason"]] == [[floor, "2"]]
