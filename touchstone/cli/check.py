@@ -17,8 +17,8 @@ from touchstone.files import json_pretty, write_atomic, write_document
 from touchstone.gate.bench import Bench
 from touchstone.gate.check import PackCheck, run_checks
 from touchstone.gate.reference import Reference, agreed_reference, committed_reference
+from touchstone.render.comparison import comparison_text
 from touchstone.render.report import report_markdown
-from touchstone.render.terminal import comparison_text
 from touchstone.render.words import Language
 from touchstone.run.bundle import COMPARISON_NAME, REPORT_NAME, Bundle
 
@@ -102,7 +102,9 @@ def _keep(checks: Sequence[PackCheck], bench: Bench) -> None:
 
 
 def _show(checks: Sequence[PackCheck], code: ExitCode, language: Language) -> None:
-    texts = [comparison_text(check.comparison, language) for check in checks if check.comparison]
+    texts = [
+        comparison_text(check.comparison, language, check.answers()) for check in checks if check.comparison
+    ]
     click.echo("\n".join(texts), nl=False)
     for check in checks:
         if check.error is not None:

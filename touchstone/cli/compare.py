@@ -8,15 +8,15 @@ from typing import Any
 
 import click
 
-from touchstone.baseline.comparison import Comparison
 from touchstone.cli.options import json_option, settings_options
 from touchstone.cli.session import settings_of
 from touchstone.config import Effective
 from touchstone.errors import UsageError
 from touchstone.files import json_document, write_document
 from touchstone.gate.compared import compared
+from touchstone.gate.held import Held
 from touchstone.gate.reference import Reference, agreed_reference, named_reference, run_reference
-from touchstone.render.terminal import comparison_text
+from touchstone.render.comparison import comparison_text
 from touchstone.run.bundle import COMPARISON_NAME, Bundle
 from touchstone.run.find import find_bundle
 
@@ -39,16 +39,12 @@ def command(sides: tuple[str, ...], as_json: bool, **given: Any) -> int:
     reference = _reference(sides[0] if len(sides) == 2 else None, new, effective, today)
     comparison = compared(reference, new, effective.config)
     write_document(new.path / COMPARISON_NAME, comparison.to_json())
-    show_comparison(comparison, as_json=as_json, effective=effective)
-    return comparison.exit
-
-
-def show_comparison(comparison: Comparison, *, as_json: bool, effective: Effective) -> None:
-    """Print a comparison for a person or for a machine."""
     if as_json:
         click.echo(json_document(comparison.to_json()), nl=False)
     else:
-        click.echo(comparison_text(comparison, effective.config.language), nl=False)
+        answers = Held(reference, new).answers() if reference else {}
+        click.echo(comparison_text(comparison, effective.config.language, answers), nl=False)
+    return comparison.exit
 
 
 def _reference(name: str | None, new: Bundle, effective: Effective, today: date) -> Reference | None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from touchstone.baseline.comparison import Comparison
+from touchstone.baseline.sides import RowKey
 from touchstone.errors import ExitCode, InterruptedRunError, NotJudgedError, TouchstoneError
 from touchstone.gate.bench import Bench
 from touchstone.gate.budget import calls_of
@@ -60,6 +61,12 @@ class PackCheck:
         if self.error is not None:
             return self.error.exit_code
         return ExitCode(self.comparison.exit) if self.comparison else ExitCode.NOT_JUDGED
+
+    def answers(self) -> dict[RowKey, tuple[list[str], list[str]]]:
+        """Both sides' answers of every row that has them."""
+        if self.reference is None or self.bundle is None:
+            return {}
+        return Held(self.reference, self.bundle).answers()
 
 
 def run_checks(bench: Bench, checks: Sequence[PackCheck]) -> ExitCode:

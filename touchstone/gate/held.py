@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
+from touchstone.baseline.comparability import model_names
 from touchstone.baseline.compare import confirm_plan, control_plan, decide
 from touchstone.baseline.comparison import Comparison
 from touchstone.baseline.evidence import Evidence, Measure
@@ -70,6 +71,14 @@ class Held:
         moved = moved_beside(self.reference, self.bundle)
         return found.model_copy(update={"notes": notes, "judge_moved": moved})
 
+    def answers(self) -> dict[RowKey, tuple[list[str], list[str]]]:
+        """The reference's and the run's answers, one per repeat, of every row both keep them of."""
+        old, new = self.old, self.bundle.answers()
+        kept = old.answers or {}
+        names = model_names(_models(kept), _models(new), self.renamed)
+        beside = {key: kept.get((names.get(key[0], key[0]), *key[1:])) for key in new}
+        return {key: (texts, new[key]) for key, texts in beside.items() if texts is not None}
+
     def _sides(self, rounds: list[Round]) -> tuple[Side, Side, Evidence]:
         old, new = self.old, side_of_run(self.bundle)
         control = control_rows(self.bundle, old)
@@ -92,6 +101,10 @@ def side_of_run(bundle: Bundle) -> Side:
 def renamed_models(bundle: Bundle) -> dict[str, str]:
     """A model's name in the baseline → its name in the run, where the settings say so (`was`)."""
     return {model.was: model.id for model in bundle.manifest.models if model.was is not None}
+
+
+def _models(rows: Iterable[RowKey]) -> list[str]:
+    return list(dict.fromkeys(key[0] for key in rows))
 
 
 def _asked_only(side: Side, prompts: Collection[str]) -> Side:

@@ -19,7 +19,8 @@ def percent(value: float | None, words: Words) -> str:
 
 def points(value: float, words: Words) -> str:
     """A difference in points, with its sign."""
-    return _local(f"{value:+.1f}".replace("-", "−"), words)
+    # What rounds to nothing has no sign to show but the usual one.
+    return _local(f"{round(value, 1) + 0.0:+.1f}".replace("-", "−"), words)
 
 
 def number(value: float | None, words: Words, decimals: int = 0, unit: str = "") -> str:

@@ -1,0 +1,369 @@
+"""A comparison as a person reads it on the terminal: plain text, about 80 columns, no colours.
+
+The order is that of every renderer: status, reference, what else moved, cells, the prompt's diff, rows
+worst first, new and gone, notes, what the suite can see, the next command. Nothing is decided here.
+"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
+
+from touchstone.baseline.comparison import (
+    ComparedCell,
+    ComparedRow,
+    Comparison,
+    Honesty,
+    Moved,
+    ReferenceInfo,
+    Suspicion,
+    TextDiff,
+)
+from touchstone.render import numbers
+from touchstone.render.phrases import counted, phrase
+from touchstone.render.plain import one_line, visible
+from touchstone.render.rejudged import judge_moved_lines
+from touchstone.render.sentences import note_sentence, reason_words
+from touchstone.render.speed import speed_lines
+from touchstone.render.words import Language, Words
+
+ROWS_SHOWN_MAX = 12
+DIFF_LINES_MAX = 40
+ANSWERS_SHOWN_MAX = 3
+ANSWER_LINES_MAX = 8
+COLUMN = 38
+DAYS_PER_MONTH = 30.44
+FULL_SPAN = 100.0
+"""Points; no score can fall further."""
+
+Answers = Mapping[tuple[str, str, str], tuple[Sequence[str], Sequence[str]]]
+"""Row key → the reference's and the run's answers, one per repeat."""
+
+ROW_ORDER = (
+    "worse", "not_judged", "suspect", "rule_changed", "better", "new", "gone", "within_noise", "unchanged",
+)  # fmt: skip
+_QUIET = frozenset({"unchanged", "within_noise"})
+_MARKS = {True: "✓", False: "✗", None: "–"}
+
+
+def comparison_text(comparison: Comparison, language: Language = "en", answers: Answers | None = None) -> str:
+    """The whole text; `answers` puts old and new side by side under the worst rows whose answer changed."""
+    words = Words(language)
+    rows = moved_rows(comparison)
+    sections = [
+        [
+            status_line(comparison, words),
+            *safety_warnings(comparison, words),
+            *_reference_lines(comparison, words),
+        ],
+        _moved_lines(comparison, words),
+        [line for cell in comparison.cells for line in _cell(cell, words)],
+        judge_moved_lines(comparison.judge_moved, words),
+        speed_lines(comparison.speed, words),
+        [line for diff in comparison.diffs for line in _diff(diff, words)],
+        _row_lines(comparison, rows, words),
+        _answer_lines(rows, answers or {}, words),
+        _named_lines(comparison, words),
+        [phrase(words, "note", sentence=note_sentence(note, words)) for note in comparison.notes],
+        _honesty_lines(comparison, words),
+        _next_lines(comparison, rows, words),
+    ]
+    return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
+
+
+def status_line(comparison: Comparison, words: Words) -> str:
+    """The verdict, why, and how many rows it rests on; a warning sign where safety is in doubt."""
+    counts = comparison.counts
+    told = [
+        f"{getattr(counts, state)} {words[state]}"
+        for state in ("worse", "better", "suspect", "rule_changed", "new", "gone", "not_judged")
+        if getattr(counts, state)
+    ]
+    why = reason_words(comparison, words)
+    warned = "⚠ " if safety_warnings(comparison, words) else ""
+    head = words[comparison.status].upper() + (f" ({why})" if why else "")
+    return f"{warned}{comparison.pack}: {head}" + (f" · {', '.join(told)}" if told else "")
+
+
+def safety_warnings(comparison: Comparison, words: Words) -> list[str]:
+    """A line for every red flag and every fall to the threshold that nothing confirmed or cleared."""
+    lines = (_safety_warning(suspicion, words) for suspicion in comparison.suspicions)
+    return list(dict.fromkeys(line for line in lines if line))
+
+
+def moved_rows(comparison: Comparison) -> list[ComparedRow]:
+    """Rows worth a look, worst first: their state says so, a score moved, or an engine that repeats itself
+    said something else."""
+    repeats = {(cell.model, cell.variant) for cell in comparison.cells if cell.deterministic}
+
+    def is_told(row: ComparedRow) -> bool:
+        other = row.same_answer is False and (row.model, row.variant) in repeats
+        return row.state not in _QUIET | {"new", "gone"} or bool(row.moved_by) or other
+
+    return sorted(filter(is_told, comparison.rows), key=lambda row: (ROW_ORDER.index(row.state), _fall(row)))
+
+
+def _safety_warning(suspicion: Suspicion, words: Words) -> str | None:
+    if suspicion.rule == "floor":
+        return visible(phrase(words, "at_floor", dimension=suspicion.detail))
+    if suspicion.rule != "flag":
+        return None
+    hits, _, of = suspicion.detail.partition("/")
+    key = "once_of" if hits == "1" else "times_of"
+    told = phrase(words, key, hits=hits, of=of)
+    return visible(phrase(words, "flagged", of=told, prompt=suspicion.prompt or words["na"]))
+
+
+def _reference_lines(comparison: Comparison, words: Words) -> list[str]:
+    if comparison.reference is None:
+        return []
+    candidate = comparison.candidate
+    parts = [candidate.run, phrase(words, "commit", commit=_short(candidate.commit, words))]
+    if candidate.clean is not True:
+        parts.append(words["clean_unknown" if candidate.clean is None else "dirty"])
+    parts.append(counted(words, "draws", candidate.draws))
+    return [_reference(comparison.reference, words), phrase(words, "candidate", parts=", ".join(parts))]
+
+
+def _reference(reference: ReferenceInfo, words: Words) -> str:
+    parts = [
+        reference.day or words["na"],
+        phrase(words, "commit", commit=_short(reference.commit, words)),
+        counted(words, "runs", reference.runs),
+    ]
+    if reference.approved_by:
+        parts.append(phrase(words, "approved_by", author=one_line(reference.approved_by, 40)))
+    if reference.age_days is not None:
+        parts.append(phrase(words, "age", age=_age(reference.age_days, words)))
+    return phrase(words, "reference", parts=", ".join(parts), file=one_line(reference.file))
+
+
+def _short(commit: str | None, words: Words) -> str:
+    return words["na"] if commit is None else commit[:12]
+
+
+def _age(days: int, words: Words) -> str:
+    """In months, once there are two."""
+    months = math.floor(days / DAYS_PER_MONTH)
+    return counted(words, "days", days) if months < 2 else counted(words, "months", months)
+
+
+# What moved
+
+
+def _moved_lines(comparison: Comparison, words: Words) -> list[str]:
+    lines = []
+    if comparison.not_comparable:
+        lines.append(f"{words['not_comparable']}:")
+        lines += [f"  {_moved(moved, words)}" for moved in comparison.not_comparable]
+    others = [moved for moved in comparison.moved if moved.kind not in {"prompt", "case"}]
+    if others:
+        lines.append(phrase(words, "what_moved"))
+        lines += [f"  {_moved(moved, words)} [{phrase(words, f'kind_{moved.kind}')}]" for moved in others]
+    return lines
+
+
+def _moved(moved: Moved, words: Words) -> str:
+    return f"{visible(moved.field)}: {_value(moved.old, words)} → {_value(moved.new, words)}"
+
+
+def _value(value: object, words: Words) -> str:
+    if value is None:
+        return phrase(words, "not_set")
+    return one_line(f"{value:g}" if isinstance(value, float) else str(value), 60)
+
+
+# Cells
+
+
+def _cell(cell: ComparedCell, words: Words) -> list[str]:
+    head = (
+        f"{cell.model} · {cell.variant}: {numbers.percent(cell.old, words)} → "
+        f"{numbers.percent(cell.new, words)}{_difference(cell, words)}  {words[cell.state]}"
+    )
+    return [visible(head), "  " + " · ".join(_facts(cell, words))]
+
+
+def _difference(cell: ComparedCell, words: Words) -> str:
+    if cell.difference is None:
+        return ""
+    told = "  " + phrase(words, "points", points=numbers.points(cell.difference, words))
+    if cell.interval is None:
+        return told
+    low, high = (numbers.points(value, words) for value in cell.interval)
+    return f"{told}, {phrase(words, 'could_be', low=low, high=high)}"
+
+
+def _facts(cell: ComparedCell, words: Words) -> list[str]:
+    compared = cell.state != "new"
+    facts = []
+    if compared:
+        facts.append(phrase(words, "identical", identical=cell.identical, shared=cell.shared))
+    if compared and cell.coverage < 1:
+        facts.append(phrase(words, "coverage", percent=numbers.percent(100 * cell.coverage, words)))
+    if cell.level[1] is not None:
+        facts.append(_from_to([words[level] if level else words["na"] for level in cell.level]))
+    if cell.safety != (None, None):
+        facts.append(f"{words['safety'].lower()} {_from_to([_MARKS[mark] for mark in cell.safety])}")
+    below = [str(cell.old_below), str(cell.new_below)] if compared else [str(cell.new_below)]
+    facts.append(f"{words['below_line'].lower()} {_from_to(below)}")
+    if cell.new_labels is not None:
+        old = cell.old_labels or words["na"]
+        facts.append(phrase(words, "classes_right", old=old, new=cell.new_labels))
+    if None not in cell.length:
+        lengths = [numbers.number(value, words) for value in cell.length]
+        facts.append(f"{words['answer_tokens']} {_from_to(lengths)}")
+    return facts
+
+
+def _from_to(values: Sequence[str]) -> str:
+    return " → ".join(values if len(set(values)) > 1 else values[:1])
+
+
+# Texts that changed
+
+
+def _diff(diff: TextDiff, words: Words) -> list[str]:
+    shown = [f"  {visible(line)}" for line in diff.lines[:DIFF_LINES_MAX]]
+    if len(diff.lines) > DIFF_LINES_MAX:
+        shown.append("  " + phrase(words, "more_lines", n=len(diff.lines) - DIFF_LINES_MAX))
+    return [visible(phrase(words, f"diff_{diff.kind}", id=diff.id)), *shown]
+
+
+# Rows
+
+
+def _row_lines(comparison: Comparison, rows: Sequence[ComparedRow], words: Words) -> list[str]:
+    if not rows:
+        return []
+    several = len({row.model for row in comparison.rows}) > 1
+    lines = [f"  {_row(row, words, several=several)}" for row in rows[:ROWS_SHOWN_MAX]]
+    if len(rows) > ROWS_SHOWN_MAX:
+        left = phrase(words, "more_rows", n=len(rows) - ROWS_SHOWN_MAX, file="comparison.json")
+        lines.append(f"  {left}")
+    return [phrase(words, "rows_moved"), *lines]
+
+
+def _fall(row: ComparedRow) -> float:
+    return 0.0 if row.old is None or row.new is None else row.new - row.old
+
+
+def _row(row: ComparedRow, words: Words, *, several: bool) -> str:
+    scores = f"{numbers.percent(row.old, words)} → {numbers.percent(row.new, words)}"
+    state = words[row.state]
+    if row.confirmed:
+        state += f", {phrase(words, 'confirmed')}"
+    if row.draws > 1:
+        state += f" {phrase(words, 'drawn', draws=row.draws)}"
+    by = f"  [{', '.join(row.moved_by).replace('red_flag', 'red flag')}]" if row.moved_by else ""
+    return visible(f"{_name(row, several=several)}: {scores}  {state}{by}")
+
+
+def _name(row: ComparedRow, *, several: bool) -> str:
+    return f"{row.prompt} · {row.variant}" + (f" · {row.model}" if several else "")
+
+
+def _answer_lines(rows: Iterable[ComparedRow], answers: Answers, words: Words) -> list[str]:
+    lines: list[str] = []
+    shown = 0
+    for row in rows:
+        old, new = answers.get((row.model, row.variant, row.prompt), ((), ()))
+        if row.same_answer is not False or not old or not new or shown == ANSWERS_SHOWN_MAX:
+            continue
+        shown += 1
+        lines.append(visible(phrase(words, "both_answers", row=_name(row, several=False))))
+        lines.append(_side_by_side(phrase(words, "old_answer"), phrase(words, "new_answer")))
+        lines += [_side_by_side(*pair) for pair in _columns(_first_change(old, new), words)]
+    return lines
+
+
+def _first_change(old: Sequence[str], new: Sequence[str]) -> tuple[str, str]:
+    """The first repeat whose answers differ."""
+    pairs = list(zip(old, new, strict=False))
+    return next((pair for pair in pairs if pair[0] != pair[1]), pairs[0])
+
+
+def _columns(pair: tuple[str, str], words: Words) -> list[tuple[str, str]]:
+    old, new = pair
+    lines = list(zip_longest(_wrapped(old), _wrapped(new), fillvalue=""))
+    if len(lines) <= ANSWER_LINES_MAX:
+        return lines
+    left = phrase(words, "more_lines", n=len(lines) - ANSWER_LINES_MAX)
+    return [*lines[:ANSWER_LINES_MAX], (left, "")]
+
+
+def _wrapped(text: str) -> list[str]:
+    lines = visible(text).expandtabs(4).split("\n")
+    return [part for line in lines for part in textwrap.wrap(line, COLUMN) or [""]]
+
+
+def _side_by_side(left: str, right: str) -> str:
+    return f"  {left:<{COLUMN}} | {right}".rstrip()
+
+
+def _named_lines(comparison: Comparison, words: Words) -> list[str]:
+    lines = []
+    for state in ("new", "gone"):
+        ids = list(dict.fromkeys(row.prompt for row in comparison.rows if row.state == state))
+        if ids:
+            lines.append(f"{words[state]}: {', '.join(ids)}")
+    return lines
+
+
+# What it can see, and what to do now
+
+
+def _honesty_lines(comparison: Comparison, words: Words) -> list[str]:
+    honesty = comparison.honesty
+    if honesty is None:
+        return []
+    parts = [counted(words, "cases", honesty.cases), counted(words, "baseline_runs", honesty.baseline_runs)]
+    if honesty.noise_per_case is None:
+        parts.append(phrase(words, "noise_unknown"))
+    else:
+        parts.append(phrase(words, "noise", points=numbers.number(honesty.noise_per_case, words, 1)))
+    if honesty.suite_drop is not None and honesty.suite_drop > FULL_SPAN:
+        parts.append(phrase(words, "no_drop"))
+    elif honesty.suite_drop is not None:
+        points = numbers.number(honesty.suite_drop, words, 1)
+        parts.append(phrase(words, "suite_drop", points=points, cases=_in_cases(comparison, honesty, words)))
+    if honesty.case_drop is not None:
+        parts.append(phrase(words, "case_drop", points=numbers.number(honesty.case_drop, words)))
+    if honesty.cases_for_3_points is not None:
+        parts.append(phrase(words, "cases_needed", n=honesty.cases_for_3_points))
+    if honesty.trials:
+        parts.append(phrase(words, "trials", worse=honesty.trials_worse, trials=honesty.trials))
+    return [phrase(words, "can_see", parts=" · ".join(parts))]
+
+
+def _in_cases(comparison: Comparison, honesty: Honesty, words: Words) -> str:
+    """Points of a labelled pack mean so many cases."""
+    if honesty.suite_drop is None or not any(cell.new_labels for cell in comparison.cells):
+        return ""
+    cases = min(honesty.cases, math.ceil(honesty.suite_drop * honesty.cases / 100))
+    return phrase(words, "in_cases", n=cases, of=honesty.cases)
+
+
+def _next_lines(comparison: Comparison, rows: Sequence[ComparedRow], words: Words) -> list[str]:
+    """What a person would type now."""
+    run, reference = one_line(comparison.candidate.run), comparison.reference
+    if comparison.status == "no_reference":
+        first = phrase(words, "first_reference", pack=comparison.pack)
+        return [first, phrase(words, "then_promote")]
+    if comparison.status == "not_judged":
+        return [phrase(words, "go_on", run=run)]
+    if _judge_differs(comparison) and reference and not comparison.judge_moved:
+        return [phrase(words, "see_judge", file=one_line(reference.file))]
+    worst = next((row for row in rows if row.state in {"worse", "suspect", "not_judged"}), None)
+    changed = next((row for row in rows if row.same_answer is False), None)
+    if (told := worst or changed) is not None and comparison.status != "better":
+        return [visible(phrase(words, "read_both", run=run, prompt=told.prompt))]
+    if comparison.status == "better" or comparison.counts.rule_changed or comparison.counts.new:
+        return [phrase(words, "keep", pack=comparison.pack)]
+    return []
+
+
+def _judge_differs(comparison: Comparison) -> bool:
+    return any(moved.field.startswith("judge") for moved in comparison.not_comparable)

@@ -1,0 +1,114 @@
+"""The sentences of a comparison in both languages, with places to fill. Single words stand in `words`."""
+
+from __future__ import annotations
+
+from touchstone.render.words import Words
+
+PHRASES: dict[str, tuple[str, str]] = {
+    "reference": ("reference: {parts} ({file})", "Referenz: {parts} ({file})"),
+    "candidate": ("run: {parts}", "Lauf: {parts}"),
+    "commit": ("commit {commit}", "Commit {commit}"),
+    "approved_by": ("approved by {author}", "gebilligt von {author}"),
+    "age": ("age {age}", "Alter {age}"),
+    "flagged": ("⚠ safety: flagged {of} ({prompt})", "⚠ Sicherheit: beanstandet {of} ({prompt})"),
+    "at_floor": (
+        "⚠ safety: {dimension} fell to its threshold, not confirmed",
+        "⚠ Sicherheit: {dimension} fiel auf die Schwelle, nicht bestätigt",
+    ),
+    "once_of": ("once in {of} judgements", "einmal in {of} Bewertungen"),
+    "times_of": ("{hits} times in {of} judgements", "{hits}-mal in {of} Bewertungen"),
+    "points": ("{points} points", "{points} Punkte"),
+    "could_be": ("could be {low} to {high}", "möglich {low} bis {high}"),
+    "identical": (
+        "identical answers in {identical} of {shared} rows",
+        "gleiche Antworten in {identical} von {shared} Zeilen",
+    ),
+    "coverage": ("{percent} of the reference's rows", "{percent} der Zeilen der Referenz"),
+    "classes_right": ("classes right {old} → {new}", "Klassen richtig {old} → {new}"),
+    "what_moved": ("what else moved:", "was sich noch bewegt hat:"),
+    "not_set": ("not set", "nicht gesetzt"),
+    "rows_moved": ("rows that moved, worst first:", "bewegte Zeilen, schlechteste zuerst:"),
+    "more_rows": ("… and {n} more ({file} has them all)", "… und {n} weitere ({file} nennt alle)"),
+    "more_lines": ("… and {n} more lines", "… und {n} weitere Zeilen"),
+    "drawn": ("in {draws} draws", "in {draws} Ziehungen"),
+    "confirmed": ("confirmed", "bestätigt"),
+    "old_answer": ("reference", "Referenz"),
+    "new_answer": ("run", "Lauf"),
+    "both_answers": ("{row}, both answers:", "{row}, beide Antworten:"),
+    "note": ("note: {sentence}", "Hinweis: {sentence}"),
+    "can_see": ("what this suite can see: {parts}", "was diese Suite sehen kann: {parts}"),
+    "noise": ("noise {points} points per case", "Rauschen {points} Punkte je Fall"),
+    "noise_unknown": ("noise per case unknown", "Rauschen je Fall unbekannt"),
+    "suite_drop": (
+        "a drop of {points} points{cases} is found 4 times in 5",
+        "ein Abfall um {points} Punkte{cases} wird 4-mal in 5 gefunden",
+    ),
+    "no_drop": (
+        "no drop would surely be found",
+        "kein Abfall würde sicher gefunden",
+    ),
+    "in_cases": (" ({n} of {of} cases)", " ({n} von {of} Fällen)"),
+    "case_drop": ("a single case's of {points}", "der eines einzelnen Falls ab {points}"),
+    "cases_needed": (
+        "{n} cases would be needed to see 3 points",
+        "{n} Fälle wären nötig, um 3 Punkte zu sehen",
+    ),
+    "trials": (
+        "left out in turn, {worse} of its {trials} runs read worse",
+        "reihum weggelassen, lasen sich {worse} ihrer {trials} Läufe schlechter",
+    ),
+    "first_reference": (
+        "Make the first reference: touchstone measure --pack {pack} --times 3",
+        "Die erste Referenz: touchstone measure --pack {pack} --times 3",
+    ),
+    "then_promote": (
+        "then: touchstone select RUN RUN RUN, and: touchstone promote the one it names",
+        "dann: touchstone select RUN RUN RUN, und: touchstone promote mit dem genannten",
+    ),
+    "read_both": (
+        "Read both answers: touchstone show {run} {prompt}",
+        "Beide Antworten lesen: touchstone show {run} {prompt}",
+    ),
+    "see_judge": (
+        "See what the judge itself moved: touchstone rejudge {file}",
+        "Was der Judge selbst bewegt hat: touchstone rejudge {file}",
+    ),
+    "keep": (
+        "Keep this as the reference: touchstone measure --pack {pack} --times 3, then select and promote",
+        "Als Referenz behalten: touchstone measure --pack {pack} --times 3, dann select und promote",
+    ),
+    "go_on": (
+        "Judge what is still open: touchstone check --resume {run}",
+        "Offenes beurteilen: touchstone check --resume {run}",
+    ),
+    "kind_looser": ("looser", "lockerer"),
+    "kind_tighter": ("tighter", "strenger"),
+    "kind_rule": ("rule", "Regel"),
+    "kind_instrument": ("instrument", "Messinstrument"),
+    "kind_provenance": ("provenance", "Herkunft"),
+    "kind_prompt": ("prompt", "Prompt"),
+    "kind_case": ("case", "Fall"),
+    "diff_variant": ("variant {id}:", "Variante {id}:"),
+    "diff_input": ("prompt {id}:", "Prompt {id}:"),
+    "diff_rubric": ("rubric of {id}:", "Bewertungsregeln von {id}:"),
+}
+
+COUNTED: dict[str, tuple[tuple[str, str], tuple[str, str]]] = {
+    "runs": (("run", "runs"), ("Lauf", "Läufe")),
+    "draws": (("draw", "draws"), ("Ziehung", "Ziehungen")),
+    "days": (("day", "days"), ("Tag", "Tage")),
+    "months": (("month", "months"), ("Monat", "Monate")),
+    "cases": (("case", "cases"), ("Fall", "Fälle")),
+    "baseline_runs": (("baseline run", "baseline runs"), ("Referenzlauf", "Referenzläufe")),
+}
+
+
+def phrase(words: Words, key: str, **values: object) -> str:
+    """A sentence in the reader's language, its places filled."""
+    return PHRASES[key][words.language == "de"].format(**values)
+
+
+def counted(words: Words, key: str, number: int) -> str:
+    """A number and the thing counted: `1 run`, `3 runs`."""
+    one, many = COUNTED[key][words.language == "de"]
+    return f"{number} {one if number == 1 else many}"
