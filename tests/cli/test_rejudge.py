@@ -74,6 +74,8 @@ def test_a_run_is_judged_again_beside_itself(repo: ScratchRepo, server: ChatServ
     (new,) = set(desk.run_ids(repo)) - {old}
     assert f"Today's judge on the stored answers ({new}):" in done.out
     assert "scripted-model · house: 85.0 % → 65.0 %  −20.0 points" in done.out
+    assert "judged again: to be compared, never promoted" in done.out
+    assert "never promoted" in (repo.path / "runs" / new / "report.md").read_text()
     assert {chat.body["model"] for chat in server.chats[asked:]} == {OTHER}
     assert files_of(repo, old) == before
     result, was = result_of(repo, new), result_of(repo, old)

@@ -41,3 +41,13 @@ def test_old_runs_are_removed_and_named_and_unreadable_ones_left(tmp_path: Path)
     assert "keep_runs: 4" in said[0]
     remove_surplus(tmp_path, 20, said.append)
     assert len(said) == 2
+
+
+def test_neither_a_narrowed_nor_a_rejudged_run_takes_the_place_of_a_whole_one(tmp_path: Path) -> None:
+    kinds = [{}, {}, {}, {"filter": "only=A1"}, {"rejudged_from": "another"}, {"filter": "limit=1"}, {}]
+    for number, fields in enumerate(kinds):
+        run = f"2026050{number + 1}T080000Z_pack_00000{number}"
+        bundle = Bundle.create(tmp_path, builders.manifest(builders.checks_suite(), id=run, **fields))
+        write_json(bundle.path / "result.json", {"run": {"complete": True}})
+    remove_surplus(tmp_path, 3, lambda _: None)
+    assert [bundle.id[-1] for bundle in list_bundles(tmp_path)] == ["1", "2", "4", "5", "6"]

@@ -160,11 +160,12 @@ def rows_worst_first(result: ResultDoc) -> list[Row]:
 
 
 def _notices(result: ResultDoc, words: Words) -> list[str]:
+    lines = [words["judged_again"], ""] if result.run.rejudged else []
     if result.run.complete:
-        return []
+        return lines
     planned = sum(cell.counts.planned for cell in result.cells)
     answered = sum(cell.counts.answered for cell in result.cells)
-    return [words.filled("incomplete", planned=planned, answered=answered), ""]
+    return [*lines, words.filled("incomplete", planned=planned, answered=answered), ""]
 
 
 def _cell_table(result: ResultDoc, words: Words) -> list[str]:

@@ -38,6 +38,8 @@ def result_text(result: ResultDoc, language: Language = "en") -> str:
             parts.append(numbers.labels(cell.labels, words))
         parts.append(f"{cell.counts.below_line} {words['below_line'].lower()}")
         lines.append(f"  {f'{cell.model} · {cell.variant}':<{width}}  {' · '.join(parts)}")
+    if result.run.rejudged:
+        lines.append(words["judged_again"])
     lines += length_notices(result, words)
     lines += _unfit_sentences(result, words)
     return "\n".join(visible(line) for line in lines) + "\n"

@@ -142,6 +142,10 @@ WORDS: dict[str, tuple[str, str]] = {
             "LLM-Judges haben bekannten Längen-Bias"
         ),
     ),
+    "judged_again": (
+        "Stored answers, judged again: to be compared, never promoted.",
+        "Gespeicherte Antworten, neu bewertet: zum Vergleichen, nie zum Promoten.",
+    ),
     "judge_moved": (
         "Today's judge on the stored answers",
         "Der heutige Judge über die gespeicherten Antworten",

@@ -16,7 +16,7 @@ KEPT_PER_PACK = 3
 
 
 class Kept(NamedTuple):
-    """A bundle as retention sees it."""
+    """A bundle as retention sees it. `complete`: whole, so that a promotion could rest on it."""
 
     id: str
     pack: str
@@ -45,9 +45,9 @@ def remove_surplus(runs_dir: Path, keep: int, say: Callable[[str], None]) -> Non
 
 def _kept(bundle: Bundle) -> Kept | None:
     try:
-        pack = bundle.manifest.suite.pack_id
-        path = bundle.path / RESULT_NAME
-        complete = path.exists() and read_json(path)["run"]["complete"] is True
+        manifest, path = bundle.manifest, bundle.path / RESULT_NAME
+        is_whole = manifest.filter is None and manifest.rejudged_from is None
+        complete = is_whole and path.exists() and read_json(path)["run"]["complete"] is True
     except (BadInputError, KeyError, TypeError):
         return None
-    return Kept(bundle.id, pack, complete)
+    return Kept(bundle.id, manifest.suite.pack_id, complete)
