@@ -92,6 +92,7 @@ def test_a_run_is_judged_again_beside_itself(repo: ScratchRepo, server: ChatServ
 def test_latest_stays_the_run_that_was_asked(repo: ScratchRepo) -> None:
     old = measured(repo)
     again = the_new_run(repo, "rejudge", "latest", "--judge-model", OTHER, "-q")
+    assert ok(touchstone(repo.path, "report", "latest", "--format", "json")).json()["run"]["id"] == old
     (third,) = ok(touchstone(repo.path, "rejudge", "latest", "--json", "-q")).json()
     kept = json.loads((repo.path / "runs" / third["run"]["id"] / "manifest.json").read_text())
     assert kept["rejudged_from"] == old
