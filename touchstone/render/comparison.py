@@ -81,9 +81,12 @@ def status_line(comparison: Comparison, words: Words) -> str:
         for state in ("worse", "better", "suspect", "rule_changed", "new", "gone", "not_judged")
         if getattr(counts, state)
     ]
+    state = "rule_changed" if comparison.reason == "judge_moved" else comparison.status
     why = reason_words(comparison, words)
+    if why and "judge_not_ruled_out" in comparison.notes:
+        why = f"{why}; {phrase(words, 'not_ruled_out')}"
     warned = "⚠ " if safety_warnings(comparison, words) else ""
-    head = words[comparison.status].upper() + (f" ({why})" if why else "")
+    head = words[state].upper() + (f" ({why})" if why else "")
     return f"{warned}{comparison.pack}: {head}" + (f" · {', '.join(told)}" if told else "")
 
 

@@ -17,6 +17,7 @@ PHRASES: dict[str, tuple[str, str]] = {
     ),
     "once_of": ("once in {of} judgements", "einmal in {of} Bewertungen"),
     "times_of": ("{hits} times in {of} judgements", "{hits}-mal in {of} Bewertungen"),
+    "not_ruled_out": ("judge not ruled out", "Judge nicht ausgeschlossen"),
     "points": ("{points} points", "{points} Punkte"),
     "could_be": ("could be {low} to {high}", "möglich {low} bis {high}"),
     "identical": (
