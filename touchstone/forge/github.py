@@ -66,6 +66,7 @@ class GitHub:
 
     def _upsert(self, number: int, mark: CommentMark, text: str, *, create: bool) -> Posted:
         ours = self._own_comments(number, mark)
+        foreign: set[int] = set()
         while ours:
             newest = ours.pop(0)
             if newest.kept.mark.age > mark.age:
@@ -74,16 +75,18 @@ class GitHub:
             if self._edited(newest, text):
                 self._remove(ours)
                 return Posted("updated", newest.kept.url)
+            foreign.add(newest.id)
         if not create:
             return Posted("silent", None)
-        return self._first_comment(number, mark, text)
+        return self._first_comment(number, mark, text, foreign)
 
-    def _first_comment(self, number: int, mark: CommentMark, text: str) -> Posted:
+    def _first_comment(self, number: int, mark: CommentMark, text: str, foreign: set[int]) -> Posted:
         made = self._api.created(
             f"issues/{number}/comments", {"body": text}, lambda: self._comment_with(number, mark, text)
         )
         # Another run may have done the same meanwhile; the same rule leaves one of the two.
-        newest, *older = self._own_comments(number, mark) or [_Comment(mark, made)]
+        ours = [one for one in self._own_comments(number, mark) if one.id not in foreign]
+        newest, *older = ours or [_Comment(mark, made)]
         self._remove(older)
         outcome: PostOutcome = "newer_kept" if newest.kept.mark.age > mark.age else "created"
         return Posted(outcome, newest.kept.url)
