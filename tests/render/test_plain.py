@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from touchstone.render.plain import one_line, visible
+from tests.kit.hostile import HOSTILE
+from touchstone.render.plain import for_log, one_line, visible
 
 HIDDEN = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
 
@@ -44,3 +45,19 @@ def test_one_line_is_one_line_and_fits(text: str, width: int) -> None:
 
 def test_one_line_cuts_with_an_ellipsis() -> None:
     assert one_line("a  long\n\ttext", 8) == "a long…"
+
+
+def test_a_cut_beginning_is_marked_even_where_little_of_it_is_left() -> None:
+    assert one_line("a" + " " * 5000 + "b", 8) == "a…"
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_no_line_of_a_log_is_a_command(text: str) -> None:
+    for line in for_log(text).split("\n"):
+        assert not line.lstrip().startswith("::")
+        assert "##[" not in line
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_what_takes_no_ink_is_written_out(text: str) -> None:
+    assert not set(visible(text)) & set("\u034f\u115f\u1160\u2800\u3164\uffa0\ufffe\uffff\U000e0101")

@@ -1,23 +1,33 @@
-"""Markdown that outside text cannot break out of."""
+"""Markdown that outside text cannot break out of.
+
+GitHub reads a comment twice: as Markdown, then the text that came of it for names, numbers, addresses and
+little pictures. Backslashes stop the first reading; the second is stopped by a space of no width, put where
+what it looks for begins. In code neither happens.
+"""
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterable, Sequence
 
 from touchstone.render.plain import one_line, visible
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]()#+!|<>~$@&])")
+_GAP = "\u200b"
+_SPECIAL = re.compile(r"[\\`*_\[\]!|<>~&$@#]")
+_INSTEAD = {"@": f"@{_GAP}", "#": f"#{_GAP}", "&": "&amp;", "$": "<span>$</span>"}
+"""A dollar in an element of its own begins no formula; that is GitHub's own advice."""
+_REFERENCE = re.compile(r"(?i):(?=//)|www(?=\.)|\bgh(?=-\d)|:(?=[\w+-]+:)|\b[0-9a-f](?=[0-9a-f]{6,39}\b)")
+_LINE_START = re.compile(r"^(\d{0,9})(?=[-+=.):/])")
+_COMMAND = re.compile(r"^([^\S\n]*)/", re.MULTILINE)
 _BACKTICKS = re.compile(r"`+")
-_AUTOLINK = re.compile(r"(?i)\b(https?|ftp|mailto)(:)")
-_WWW = re.compile(r"(?i)\bwww\.")
 
 
 def escaped(text: str) -> str:
     """Text inside a paragraph or table cell: one line, every special character inert, no link, no mention."""
-    inert = _SPECIAL.sub(r"\\\1", one_line(text))
-    inert = inert.replace("\\@", "@\u200b").replace("\\&", "&amp;").replace("\\#", "#\u200b")
-    return _WWW.sub("www\u200b.", _AUTOLINK.sub("\\1\u200b\\2", inert))
+    apart = _REFERENCE.sub(lambda found: found[0] + _GAP, one_line(text))
+    inert = _SPECIAL.sub(lambda found: _INSTEAD.get(found[0], "\\" + found[0]), apart)
+    return _LINE_START.sub(r"\1\\", inert)
 
 
 def code(text: str) -> str:
@@ -29,8 +39,10 @@ def code(text: str) -> str:
 
 
 def block(text: str, language: str = "text") -> list[str]:
-    """Text as a fenced block whose fence the text cannot close."""
-    shown = visible(text)
+    """Text as a fenced block whose fence the text cannot close, and in which no line begins with a slash:
+    there are programs that take such a line of a comment for an order, fence or not.
+    """
+    shown = _COMMAND.sub(f"\\1{_GAP}/", visible(text))
     fence = "`" * max(3, _longest_run(shown) + 1)
     return [f"{fence}{language}", *shown.split("\n"), fence]
 
@@ -42,8 +54,13 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def folded(summary: str, lines: Iterable[str]) -> list[str]:
-    """A section folded behind its summary; `summary` is taken as Markdown-free HTML text."""
+    """A section folded behind its summary; `summary` is taken as HTML, see `html_code`."""
     return ["<details>", f"<summary>{summary}</summary>", "", *lines, "", "</details>"]
+
+
+def html_code(text: str) -> str:
+    """Text as HTML code on one line, for a place where Markdown is not read."""
+    return f"<code>{html.escape(one_line(text))}</code>"
 
 
 def _row(cells: Sequence[str]) -> str:

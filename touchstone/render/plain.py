@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from functools import lru_cache
 
 _KEPT = frozenset("\n\t")
 _HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 _JOINERS = frozenset("\u200c\u200d")
+_UNSEEN = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2065\u2800\u3164\uffa0")
+"""Letters, marks and one unassigned place that take no ink."""
+_SUSPECT = re.compile(r"[^ -~]")
+_COMMAND = re.compile(r"^([^\S\n]*):(?=:)", re.MULTILINE)
 
 
 def visible(text: str, keep: frozenset[str] = _KEPT) -> str:
@@ -16,21 +22,34 @@ def visible(text: str, keep: frozenset[str] = _KEPT) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(_shown(character, keep) for character in text)
+    return _SUSPECT.sub(lambda found: found[0] if found[0] in keep else _shown(found[0]), text)
 
 
 def one_line(text: str, width: int | None = None) -> str:
     """The text on one line, white space folded, cut to `width` columns with an ellipsis."""
-    folded = visible(" ".join(text.split()), keep=frozenset())
-    if width is None or len(folded) <= width:
+    # A long text need not be read to its end to know how it begins.
+    given = text if width is None else text[: 4 * width + 1000]
+    folded = visible(" ".join(given.split()), keep=frozenset())
+    if width is None or (len(folded) <= width and len(given) == len(text)):
         return folded
     return folded[: max(width - 1, 0)].rstrip() + "…"
 
 
-def _shown(character: str, keep: frozenset[str]) -> str:
-    if character in keep or character in _JOINERS:
-        return character
-    if unicodedata.category(character) not in _HIDDEN_CATEGORIES:
+def for_log(text: str) -> str:
+    """Text of which a workflow's runner takes no line for a command, `::x::` or `##[x]`."""
+    return _COMMAND.sub("\\1:\u200b", visible(text)).replace("##[", "##\u200b[")
+
+
+@lru_cache(maxsize=4096)
+def _shown(character: str) -> str:
+    if character in _JOINERS or not _is_hidden(character):
         return character
     code = ord(character)
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def _is_hidden(character: str) -> bool:
+    code = ord(character)
+    special = 0xFFF0 <= code <= 0xFFF8 or 0xE0000 <= code <= 0xE0FFF
+    nobody = 0xFDD0 <= code <= 0xFDEF or code & 0xFFFE == 0xFFFE
+    return character in _UNSEEN or special or nobody or unicodedata.category(character) in _HIDDEN_CATEGORIES
