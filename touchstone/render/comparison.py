@@ -45,7 +45,7 @@ ROW_ORDER = (
     "worse", "not_judged", "suspect", "rule_changed", "better", "new", "gone", "within_noise", "unchanged",
 )  # fmt: skip
 _QUIET = frozenset({"unchanged", "within_noise"})
-_MARKS = {True: "✓", False: "✗", None: "–"}
+SAFETY_MARKS = {True: "✓", False: "✗", None: "–"}
 
 
 def comparison_text(comparison: Comparison, language: Language = "en", answers: Answers | None = None) -> str:
@@ -56,7 +56,7 @@ def comparison_text(comparison: Comparison, language: Language = "en", answers: 
         [
             status_line(comparison, words),
             *safety_warnings(comparison, words),
-            *_reference_lines(comparison, words),
+            *reference_lines(comparison, words),
         ],
         _moved_lines(comparison, words),
         [line for cell in comparison.cells for line in _cell(cell, words)],
@@ -67,7 +67,7 @@ def comparison_text(comparison: Comparison, language: Language = "en", answers: 
         _answer_lines(rows, answers or {}, words),
         _named_lines(comparison, words),
         [phrase(words, "note", sentence=note_sentence(note, words)) for note in comparison.notes],
-        _honesty_lines(comparison, words),
+        honesty_lines(comparison, words),
         _next_lines(comparison, rows, words),
     ]
     return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
@@ -119,7 +119,8 @@ def _safety_warning(suspicion: Suspicion, words: Words) -> str | None:
     return visible(phrase(words, "flagged", of=told, prompt=suspicion.prompt or words["na"]))
 
 
-def _reference_lines(comparison: Comparison, words: Words) -> list[str]:
+def reference_lines(comparison: Comparison, words: Words) -> list[str]:
+    """What was held against what; nothing where there is no reference."""
     if comparison.reference is None:
         return []
     candidate = comparison.candidate
@@ -169,10 +170,11 @@ def _moved_lines(comparison: Comparison, words: Words) -> list[str]:
 
 
 def _moved(moved: Moved, words: Words) -> str:
-    return f"{visible(moved.field)}: {_value(moved.old, words)} → {_value(moved.new, words)}"
+    return f"{visible(moved.field)}: {value_words(moved.old, words)} → {value_words(moved.new, words)}"
 
 
-def _value(value: object, words: Words) -> str:
+def value_words(value: object, words: Words) -> str:
+    """One of the values of a field that moved."""
     if value is None:
         return phrase(words, "not_set")
     return one_line(f"{value:g}" if isinstance(value, float) else str(value), 60)
@@ -182,17 +184,17 @@ def _value(value: object, words: Words) -> str:
 
 
 def _cell(cell: ComparedCell, words: Words) -> list[str]:
-    head = (
-        f"{cell.model} · {cell.variant}: {numbers.percent(cell.old, words)} → "
-        f"{numbers.percent(cell.new, words)}{_difference(cell, words)}  {words[cell.state]}"
-    )
+    scores = f"{numbers.percent(cell.old, words)} → {numbers.percent(cell.new, words)}"
+    told = "  ".join(filter(None, [scores, difference_words(cell, words), words[cell.state]]))
+    head = f"{cell.model} · {cell.variant}: {told}"
     return [visible(head), "  " + " · ".join(_facts(cell, words))]
 
 
-def _difference(cell: ComparedCell, words: Words) -> str:
+def difference_words(cell: ComparedCell, words: Words) -> str:
+    """How far a cell moved and how far it could have; empty where that is not known."""
     if cell.difference is None:
         return ""
-    told = "  " + phrase(words, "points", points=numbers.points(cell.difference, words))
+    told = phrase(words, "points", points=numbers.points(cell.difference, words))
     if cell.interval is None:
         return told
     low, high = (numbers.points(value, words) for value in cell.interval)
@@ -207,21 +209,22 @@ def _facts(cell: ComparedCell, words: Words) -> list[str]:
     if compared and cell.coverage < 1:
         facts.append(phrase(words, "coverage", percent=numbers.percent(100 * cell.coverage, words)))
     if cell.level[1] is not None:
-        facts.append(_from_to([words[level] if level else words["na"] for level in cell.level]))
+        facts.append(from_to([words[level] if level else words["na"] for level in cell.level]))
     if cell.safety != (None, None):
-        facts.append(f"{words['safety'].lower()} {_from_to([_MARKS[mark] for mark in cell.safety])}")
+        facts.append(f"{words['safety'].lower()} {from_to([SAFETY_MARKS[mark] for mark in cell.safety])}")
     below = [str(cell.old_below), str(cell.new_below)] if compared else [str(cell.new_below)]
-    facts.append(f"{words['below_line'].lower()} {_from_to(below)}")
+    facts.append(f"{words['below_line'].lower()} {from_to(below)}")
     if cell.new_labels is not None:
         old = cell.old_labels or words["na"]
         facts.append(phrase(words, "classes_right", old=old, new=cell.new_labels))
     if None not in cell.length:
         lengths = [numbers.number(value, words) for value in cell.length]
-        facts.append(f"{words['answer_tokens']} {_from_to(lengths)}")
+        facts.append(f"{words['answer_tokens']} {from_to(lengths)}")
     return facts
 
 
-def _from_to(values: Sequence[str]) -> str:
+def from_to(values: Sequence[str]) -> str:
+    """Old → new, or the one value both are."""
     return " → ".join(values if len(set(values)) > 1 else values[:1])
 
 
@@ -255,13 +258,23 @@ def _fall(row: ComparedRow) -> float:
 
 def _row(row: ComparedRow, words: Words, *, several: bool) -> str:
     scores = f"{numbers.percent(row.old, words)} → {numbers.percent(row.new, words)}"
+    by = f"  [{moves_words(row)}]" if row.moved_by else ""
+    return visible(f"{_name(row, several=several)}: {scores}  {state_words(row, words)}{by}")
+
+
+def state_words(row: ComparedRow, words: Words) -> str:
+    """A row's state, and what it rests on where that is more than one draw."""
     state = words[row.state]
     if row.confirmed:
         state += f", {phrase(words, 'confirmed')}"
     if row.draws > 1:
         state += f" {phrase(words, 'drawn', draws=row.draws)}"
-    by = f"  [{', '.join(row.moved_by).replace('red_flag', 'red flag')}]" if row.moved_by else ""
-    return visible(f"{_name(row, several=several)}: {scores}  {state}{by}")
+    return state
+
+
+def moves_words(row: ComparedRow) -> str:
+    """The dimensions and checks that moved in a row."""
+    return ", ".join(row.moved_by).replace("red_flag", "red flag")
 
 
 def _name(row: ComparedRow, *, several: bool) -> str:
@@ -318,7 +331,8 @@ def _named_lines(comparison: Comparison, words: Words) -> list[str]:
 # What it can see, and what to do now
 
 
-def _honesty_lines(comparison: Comparison, words: Words) -> list[str]:
+def honesty_lines(comparison: Comparison, words: Words) -> list[str]:
+    """How small a drop this suite can see, on one line."""
     honesty = comparison.honesty
     if honesty is None:
         return []
