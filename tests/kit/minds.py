@@ -70,8 +70,8 @@ class Clerk:
         """One chat request answered."""
         text, seed = body["messages"][-1]["content"], body.get("seed") or SEED
         draw = (seed - SEED) // 1000
-        if body["model"] == JUDGE:
-            return answer(self._verdict(text, draw, (seed - SEED) % 1000 // 100), model=JUDGE)
+        if body["model"].endswith("judge"):
+            return answer(self._verdict(text, draw, (seed - SEED) % 1000 // 100), model=body["model"])
         prompt = text.rstrip("?")
         self.answers += 1
         self.seen.append(("model", prompt, draw, 0))

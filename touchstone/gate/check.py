@@ -122,7 +122,7 @@ def _with_the_way_on(error: TouchstoneError, check: PackCheck) -> TouchstoneErro
     if check.bundle is None or not isinstance(error, NotJudgedError):
         return error
     way_on = f"To go on with this check: touchstone check --resume {check.bundle.id}"
-    return type(error)(error.message, f"{error.hint} {way_on}" if error.hint else way_on)
+    return type(error)(error.message, f"{error.hint}\n  → {way_on}" if error.hint else way_on)
 
 
 def _find_reference(_bench: Bench, check: PackCheck) -> bool:
