@@ -169,10 +169,24 @@ def test_a_failed_replacement_leaves_the_old_content(tmp_path: Path, monkeypatch
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(BadInputError, match="kept: cannot be written: No space left"):
         write_atomic(tmp_path / "kept", "new")
     assert (tmp_path / "kept").read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+
+
+def test_half_a_character_is_refused_where_it_stands(tmp_path: Path) -> None:
+    with pytest.raises(BadInputError, match=r"x\.json: half a character"):
+        parse_json('{"a": "\\ud800"}', "x.json")
+    assert parse_json('{"a": "\\ud83d\\ude00"}', "x.json") == {"a": "😀"}
+    (tmp_path / "x.jsonl").write_text('{"a": "\\ud800"}\n{}\n')
+    with pytest.raises(BadInputError, match=r"x\.jsonl:1: half a character"):
+        list(read_jsonl(tmp_path / "x.jsonl"))
+
+
+def test_a_conflict_names_its_line() -> None:
+    with pytest.raises(BadInputError, match=r"x\.json:2: unresolved merge conflict"):
+        parse_json('{\n<<<<<<< HEAD\n"a": 1\n=======\n"a": 2\n>>>>>>> other\n}\n', "x.json")
 
 
 # --- JSONL -------------------------------------------------------------------------------------------

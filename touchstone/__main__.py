@@ -7,8 +7,10 @@ import sys
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
-    from touchstone.cli.boundary import run  # noqa: PLC0415  the boundary must see every failed import
-
+    try:
+        from touchstone.cli.boundary import run  # noqa: PLC0415  interrupted while importing is interrupted too
+    except KeyboardInterrupt:
+        sys.exit(130)
     sys.exit(run(sys.argv[1:]))
 
 

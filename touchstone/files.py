@@ -25,6 +25,7 @@ JSON_DECIMALS = 6
 _KEPT_AS_IS = frozenset({str, int, bool, type(None)})
 _LINE_SEPARATORS = str.maketrans({"\u2028": "\\u2028", "\u2029": "\\u2029"})
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
+_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 _CONFLICT_MARKER = re.compile(r"^(<{7} |={7}$|>{7} )", re.MULTILINE)
 
 
@@ -77,9 +78,11 @@ def parse_json(text: str | bytes, source: str) -> Any:
     `source` (a file name, with `:line` where known) begins every message. Raises BadInputError.
     """
     decoded = _decoded(text, source)
-    if _CONFLICT_MARKER.search(decoded):
+    marker = _CONFLICT_MARKER.search(decoded)
+    if marker:
         raise BadInputError(
-            f"{source}: unresolved merge conflict", "Resolve the conflict markers and commit the result."
+            f"{source}:{decoded.count(chr(10), 0, marker.start()) + 1}: unresolved merge conflict",
+            "Take one side whole (git checkout --ours or --theirs FILE); mixed by hand it is neither.",
         )
     try:
         value = json.loads(decoded, object_pairs_hook=_unique_pairs, parse_constant=_refuse_constant)
@@ -91,6 +94,7 @@ def parse_json(text: str | bytes, source: str) -> Any:
         raise BadInputError(f"{source}: {error}") from None
     if _depth(value) > JSON_DEPTH_MAX:
         raise BadInputError(f"{source}: JSON nested deeper than {JSON_DEPTH_MAX} levels")
+    _refuse_surrogates(decoded, value, source)
     return value
 
 
@@ -119,20 +123,14 @@ def write_atomic(path: Path, text: str | bytes) -> None:
     symbolic link is followed. Folder entries are synced.
     """
     data = text.encode("utf-8") if isinstance(text, str) else text
-    target = path.resolve()
-    mode = _mode_of(target)
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        with temporary.open("xb") as handle:
-            handle.write(data)
-            handle.flush()
-            os.fsync(handle.fileno())
-        temporary.chmod(mode)
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    sync_folder(target.parent)
+    with _writing(path):
+        _replace(path.resolve(), data)
+
+
+def make_folder(path: Path, *, new: bool = False) -> None:
+    """Make a folder and those above it; BadInputError where that cannot be done or, if `new`, was done."""
+    with _writing(path):
+        path.mkdir(parents=True, exist_ok=not new)
 
 
 def write_json(path: Path, value: Any, sort_keys: bool = True) -> None:
@@ -163,14 +161,25 @@ class JsonlAppender:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.torn_bytes = _repair_tail(path)
-        self._descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        self._descriptor = -1
+        with _writing(path):
+            self.torn_bytes = _repair_tail(path)
+            self._descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
 
     def append(self, record: Any) -> None:
-        """Write one record. The line is in the kernel's hands when this returns."""
+        """Write one record. The line is in the kernel's hands when this returns.
+
+        Raises NotJudgedError where it cannot be written; what was written before stays.
+        """
         data = (json_line(record) + "\n").encode("utf-8")
-        while data:
-            data = data[os.write(self._descriptor, data) :]
+        try:
+            while data:
+                data = data[os.write(self._descriptor, data) :]
+        except OSError as error:
+            raise NotJudgedError(
+                f"{self.path}: cannot be written: {error.strerror}; every line before is kept",
+                "Make room, then go on with the run (--resume).",
+            ) from None
 
     def close(self) -> None:
         """Sync and close; a second call does nothing."""
@@ -228,6 +237,33 @@ def exclusive_lock(path: Path, busy: str, hint: str | None = None) -> Iterator[N
         os.close(descriptor)
 
 
+def _replace(target: Path, data: bytes) -> None:
+    mode = _mode_of(target)
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        with temporary.open("xb") as handle:
+            handle.write(data)
+            handle.flush()
+            os.fsync(handle.fileno())
+        temporary.chmod(mode)
+        temporary.replace(target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    sync_folder(target.parent)
+
+
+@contextlib.contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise BadInputError(
+            f"{path}: cannot be written: {error.strerror}",
+            "Make room, or give this user the right to write there.",
+        ) from None
+
+
 def _sorted(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _sorted(value[key]) for key in sorted(value)}
@@ -239,12 +275,29 @@ def _sorted(value: Any) -> Any:
 def _parse_line(line: bytes, source: str) -> Any:
     text = _decoded(line, source)
     try:
-        return json.loads(text, object_pairs_hook=_unique_pairs, parse_constant=_refuse_constant)
+        value = json.loads(text, object_pairs_hook=_unique_pairs, parse_constant=_refuse_constant)
+        _refuse_surrogates(text, value, source)
+        return value
+    except BadInputError:
+        raise
     except (ValueError, RecursionError) as error:
         reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
         raise BadInputError(
             f"{source}: not a JSON record: {reason}",
             "The line was changed after it was written. Restore the file, or start a new run.",
+        ) from None
+
+
+def _refuse_surrogates(text: str, value: Any, source: str) -> None:
+    """A lone surrogate is no character: it could be read but never written again."""
+    if not _SURROGATE_ESCAPE.search(text):
+        return
+    try:
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise BadInputError(
+            f"{source}: half a character (\\u{ord(error.object[error.start]):04x} alone)",
+            "Restore the file: touchstone never writes that.",
         ) from None
 
 

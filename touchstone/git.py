@@ -7,14 +7,16 @@ Reading never changes the index. GitPython is imported when a repository is open
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 from typing import Any
 
 from touchstone.errors import BadInputError, RefusedError
@@ -27,6 +29,16 @@ _TREE_PREFIX = "touchstone-promote-"
 _OUTPUT_KEPT = 4000
 _REF = re.compile(r"(?!-)(?!.*\.\.)(?!.*//)[^\x00-\x20\x7f:?*\[\\]+")
 _COMMIT_ID = re.compile(r"[0-9a-f]{7,64}")
+_CONNECTING = (
+    "GIT_SSH", "GIT_ASKPASS", "GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_", "GIT_SSL_",
+    "GIT_PROXY_", "GIT_HTTP_",
+)  # fmt: skip
+"""Variables by which a person's or a runner's git reaches its remotes; no hook sets them."""
+_NOT_LET_IN = re.compile(
+    r"(?i)authentication failed|could not read (username|password)|returned error: 40[13]|access denied|"
+    r"permission (to \S+ )?denied|repository not found|invalid credentials"
+)
+_WITH_PASSWORD = re.compile(r"(://)[^/@\s]+@")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +58,35 @@ class Committed:
     commit: str
     branch: str
     replaced: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteHeads:
+    """What a remote says of itself: its default branch, null where it tells none, and some branches' tips."""
+
+    name: str
+    default: str | None
+    tips: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """A token for the addresses below a URL. It reaches git by environment: in no argument and no file."""
+
+    url: str
+    token: str
+
+    def variables(self, environ: Mapping[str, str]) -> dict[str, str]:
+        """The settings that send it, after those the environment already holds."""
+        count = int(environ.get("GIT_CONFIG_COUNT") or 0)
+        basic = base64.b64encode(f"x-access-token:{self.token}".encode()).decode()
+        # The empty value takes back a header that a checkout left in the repository's settings.
+        told = ["", f"AUTHORIZATION: basic {basic}"]
+        settings = {"GIT_CONFIG_COUNT": str(count + len(told))}
+        for number, value in enumerate(told, start=count):
+            settings[f"GIT_CONFIG_KEY_{number}"] = f"http.{self.url}.extraheader"
+            settings[f"GIT_CONFIG_VALUE_{number}"] = value
+        return settings
 
 
 class Repository:
@@ -243,6 +284,71 @@ class Repository:
         name, email = self._who()
         return (name, email) if name and email else None
 
+    # --- the remote ----------------------------------------------------------------------------------
+
+    def remote_heads(self, *patterns: str, credential: Credential | None = None) -> RemoteHeads:
+        """Ask the remote for its default branch and the tips of branches (`*` stands for anything).
+
+        RefusedError where there is no remote that counts, or it does not answer.
+        """
+        name = self.remote()
+        if name is None:
+            raise RefusedError(
+                "git: no remote to push to (or several, and none is called origin)",
+                "Name one: git remote add origin URL. Without one: --no-pr or --here.",
+            )
+        wanted = [f"refs/heads/{pattern}" for pattern in patterns]
+        done = self._talk("ls-remote", "--symref", "--", name, "HEAD", *wanted, credential=credential)
+        default, tips = None, {}
+        for value, ref in (line.split("\t") for line in done.output.decode("utf-8", "replace").splitlines()):
+            if ref.startswith("refs/heads/"):
+                tips[ref.removeprefix("refs/heads/")] = value
+            elif value.startswith("ref: refs/heads/"):
+                default = value.removeprefix("ref: refs/heads/")
+            elif default is not None:
+                tips[default] = value
+        return RemoteHeads(name, default, tips)
+
+    def fetch_heads(self, base: str, pattern: str, *, credential: Credential | None = None) -> None:
+        """Bring the remote's `base` and the branches of a pattern up to date, as remote-tracking refs.
+
+        A shallow clone stays shallow: of `base` the tip is fetched, of the others what `base` lacks.
+        """
+        remote = self.remote()
+        here = f"refs/remotes/{remote}"
+        quiet = [
+            "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--recurse-submodules=no", "--prune",
+        ]  # fmt: skip
+        shallow = self.is_shallow()
+        tip, others = f"+refs/heads/{base}:{here}/{base}", f"+refs/heads/{pattern}:{here}/{pattern}"
+        depth = ["--depth=1"] if shallow else []
+        self._talk(*quiet, *depth, "--", str(remote), tip, credential=credential)
+        beyond = [f"--shallow-exclude=refs/heads/{base}"] if shallow else []
+        try:
+            self._talk(*quiet, *beyond, "--", str(remote), others, credential=credential)
+        except RefusedError as error:
+            if "no commits selected" not in error.message:  # all of them are part of `base`
+                raise
+
+    def push(
+        self, committed: Committed, remote: RemoteHeads, *, credential: Credential | None = None
+    ) -> None:
+        """Push a branch, over the tip that was looked at and over no other; the user's hooks run.
+
+        RefusedError with git's words, and the remote's, where it is not taken. The local branch stays.
+        """
+        ref = f"refs/heads/{committed.branch}"
+        lease = f"--force-with-lease={ref}:{remote.tips.get(committed.branch, '')}"
+        own = ["--no-follow-tags", "--recurse-submodules=no"]
+        self._talk(
+            "push", "--quiet", *own, lease, "--", remote.name, f"{committed.commit}:{ref}",
+            credential=credential,
+        )  # fmt: skip
+
+    def is_ancestor(self, old: str, new: str) -> bool:
+        """Whether `new` is `old` or follows it, as far as this clone knows."""
+        return self._run("merge-base", "--is-ancestor", self.resolve(old), self.resolve(new)).status == 0
+
     # --- the one-file commit -------------------------------------------------------------------------
 
     def commit_here(self, relpath: str, content: bytes, message: str) -> Committed:
@@ -340,8 +446,8 @@ class Repository:
         if self.read(commit, relpath) != content:
             return RefusedError(
                 f"git: a hook or filter rewrote {relpath} on the way into the commit",
-                "Nothing was changed. Exclude the baselines folder from formatters and filters "
-                "(`touchstone init` writes the lines), then promote again.",
+                "Nothing was changed. Exclude the baselines folder from formatters and filters, "
+                "then promote again.",
             )
         return None
 
@@ -425,6 +531,19 @@ class Repository:
     def _run(self, *args: str) -> _Done:
         return _run(self.root, args)
 
+    def _talk(self, *args: str, credential: Credential | None) -> _Done:
+        """Run a command that speaks to a remote: with the credential, then as the user's git would."""
+        kept = {name: value for name, value in os.environ.items() if name.startswith(_CONNECTING)}
+        ways = [*([credential.variables(os.environ)] if credential else []), {}]
+        for way in ways:
+            done = _run(self.root, args, kept | way)
+            if done.status == 0:
+                return done
+            if not _NOT_LET_IN.search(done.errors):
+                break
+        said = _WITH_PASSWORD.sub(r"\1***@", _said(done))
+        raise RefusedError(f"git {args[0]}: {said}")
+
     def _need(self, *args: str) -> None:
         done = self._run(*args)
         if done.status != 0:
@@ -479,10 +598,10 @@ class _Done:
     errors: str
 
 
-def _run(folder: Path, args: Sequence[str]) -> _Done:
-    """Run git in a folder. FileNotFoundError where there is no git."""
+def _run(folder: Path, args: Sequence[str], variables: Mapping[str, str] = MappingProxyType({})) -> _Done:
+    """Run git in a folder, with variables of its own. FileNotFoundError where there is no git."""
     # GitPython adds to the environment but takes nothing away; `env` does.
-    inherited = sorted(name for name in os.environ if name.startswith("GIT_"))
+    inherited = sorted(name for name in os.environ if name.startswith("GIT_") and name not in variables)
     without = [part for name in inherited for part in ("-u", name)]
     status, output, errors = _runner(folder).execute(
         ["env", *without, *_OWN_VARIABLES, "git", "-C", str(folder), *args],
@@ -490,6 +609,7 @@ def _run(folder: Path, args: Sequence[str]) -> _Done:
         with_exceptions=False,
         stdout_as_string=False,
         strip_newline_in_stdout=False,
+        env=dict(variables),
     )
     return _Done(status, output, errors)
 

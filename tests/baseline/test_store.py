@@ -322,7 +322,7 @@ def test_B09_a_newer_schema_gets_both_numbers(baseline: Baseline) -> None:
     ("case", "message"),
     [
         ("B01-nan-result.json", "NaN is not JSON"),
-        ("B05-conflict-markers.json", "unresolved merge conflict"),
+        ("B05-conflict-markers.json", "3: unresolved merge conflict"),
         ("B07-lfs-pointer.json", "this is a Git LFS pointer, not the file"),
     ],
 )
@@ -332,7 +332,7 @@ def test_B01_B05_B07_are_told_apart_from_no_baseline(case: str, message: str) ->
 
 def test_conflict_markers_inside_a_real_file_are_told(baseline: Baseline) -> None:
     text = dump(baseline).replace('  "date"', '<<<<<<< HEAD\n  "date"', 1)
-    assert refused(text) == "unresolved merge conflict"
+    assert refused(text) == "12: unresolved merge conflict"
 
 
 # --- layout ------------------------------------------------------------------------------------------

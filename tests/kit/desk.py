@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.kit.chat_server import Script, answer
+from tests.kit.chat_server import Script, answer, whole
 from tests.kit.scratch import ScratchRepo, scratch_repo
 
 MODEL, JUDGE = "scripted-model", "scripted-judge"
@@ -65,12 +65,14 @@ categories:
 class Mind:
     """What the scripted models say. `scores` are the judge's per dimension; `flagged` answers get a flag.
 
-    After `dies_after` requests every further one finds its connection reset.
+    After `dies_after` requests every further one finds its connection reset; the question `fails_on` is
+    answered with HTTP 500.
     """
 
     scores: Mapping[str, int] = field(default_factory=lambda: {"Q1": 4, "Q2": 5})
     flagged: str | None = None
     dies_after: int | None = None
+    fails_on: str | None = None
     asked: int = 0
 
     def __call__(self, body: dict[str, Any]) -> Script:
@@ -79,6 +81,8 @@ class Mind:
         if self.dies_after is not None and self.asked > self.dies_after:
             return Script(ending="reset")
         asked = body["messages"][-1]["content"]
+        if asked == self.fails_on:
+            return whole({"error": {"message": "planned failure"}}, 500)
         if body["model"] == JUDGE:
             flag = self.flagged is not None and self.flagged in asked
             verdict = {"rationale": "As seen.", "scores": dict(self.scores), "red_flag": flag}

@@ -127,7 +127,7 @@ def test_the_class_counts_as_one_check_beside_the_others() -> None:
     document = result(suite, {"A": Outcome(label="relevant", checks=1.0)})
     assert (document.rows[0].pct, document.rows[0].state) == (75.0, "fail")
     assert document.rows[0].repeats[0].checks["label"].status == "fail"
-    assert not document.rows[0].below_line
+    assert document.rows[0].below_line
 
 
 def test_an_answer_without_a_class_is_an_error() -> None:

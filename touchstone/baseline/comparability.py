@@ -52,14 +52,15 @@ def same_ruler(old: Side, new: Side, renamed: Mapping[str, str]) -> Ruler:
     models = model_names(_models(old), _models(new), renamed)
     provenance = [*_moved_models(models), *_moved_provenance(old, new, models)]
     texts = [*_moved_variants(old.suite, new.suite), *_moved_cases(old.suite, new.suite)]
+    rules = list(_moved_rules(old.suite.rules, new.suite.rules))
     changed = [id_ for id_, case in new.suite.cases.items() if _case_moved(old.suite, id_, case)]
     same = [id_ for id_, text in new.suite.variants.items() if _same_variant(old.suite, id_, text.text)]
     return Ruler(
         instrument=list(_moved_instrument(old.suite.instrument, new.suite.instrument, models)),
-        moved=[*provenance, *texts, *_moved_rules(old.suite.rules, new.suite.rules)],
+        moved=[*provenance, *texts, *rules],
         models=models,
         engine_moved=any(_is_engine(item.field) for item in provenance),
-        rules_moved=old.suite.rules != new.suite.rules,
+        rules_moved=bool(rules),
         changed=frozenset(changed),
         same_variants=frozenset(same),
     )

@@ -187,6 +187,24 @@ def verify(path: Path) -> Baseline:
     return baseline
 
 
+def verify_at(path: Path) -> Baseline:
+    """`verify`, and that the file lies where a baseline of its tenant, pack and target belongs."""
+    baseline = verify(path)
+    require_place(baseline, path)
+    return baseline
+
+
+def require_place(baseline: Baseline, path: Path) -> None:
+    """Refuse a baseline that lies at another one's path: it would be compared and replaced as that one."""
+    due = path_of(path.parent.parent, baseline.tenant, baseline.pack.id, baseline.target)
+    if (due.parent.name, due.name) != (path.parent.name, path.name):
+        raise BadInputError(
+            f"{path}: this is the baseline of pack {baseline.pack.id}, tenant {baseline.tenant}"
+            + (f", target {baseline.target}" if baseline.target else ""),
+            f"It belongs at {due.parent.name}/{due.name}; restore the file that was here from git.",
+        )
+
+
 def path_of(baselines_dir: Path, tenant: str, pack: str, target: str | None) -> Path:
     """`<baselines_dir>/<tenant>/<pack>[.<target>].json`.
 

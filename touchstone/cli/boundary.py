@@ -21,10 +21,9 @@ from touchstone.errors import ExitCode, TouchstoneError
 
 def run(argv: Sequence[str]) -> int:
     """Run one command line; returns the exit code, never raises."""
-    for stream in (sys.stdout, sys.stderr):
-        _make_printable(stream)
-    signal.signal(signal.SIGTERM, _interrupt)
     try:
+        _prepare_streams()
+        signal.signal(signal.SIGTERM, _interrupt)
         code = _dispatch(argv)
         sys.stdout.flush()
     except BrokenPipeError:
@@ -34,6 +33,8 @@ def run(argv: Sequence[str]) -> int:
         return _quiet_pipe() if leaving.code else ExitCode.NOTHING_WORSE
     except KeyboardInterrupt:
         return _say("interrupted", None, ExitCode.INTERRUPTED)
+    except OSError as error:
+        return _no_bug_of_ours(error)
     except Exception as error:  # noqa: BLE001  the outermost boundary: a bug must not leave as exit 1
         return _bug(error)
     return code
@@ -78,18 +79,43 @@ def _bug(error: BaseException) -> int:
     return ExitCode.BUG
 
 
+def _no_bug_of_ours(error: OSError) -> int:
+    """A full disk, a missing right, a vanished folder: what the system refused, and where."""
+    where = f"{error.filename}: " if error.filename else ""
+    code = _say(
+        f"{where}{error.strerror or error}", "Make room, or mend the rights, and try again.", ExitCode.REFUSED
+    )
+    _drop_output()
+    return code
+
+
 def _quiet_pipe() -> int:
-    """The reader went away. What it did not read must not be tried again when Python shuts down."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
+    """The reader went away; nothing more to say to it."""
+    _drop_output()
     return ExitCode.INTERRUPTED
+
+
+def _drop_output() -> None:
+    """What could not be written is not tried again when Python shuts down."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _make_printable(stream: TextIO) -> None:
-    reconfigure = getattr(stream, "reconfigure", None)
-    if reconfigure is not None:
-        reconfigure(errors="backslashreplace")
+def _prepare_streams() -> None:
+    """Closed streams lead nowhere; characters a terminal does not know are escaped."""
+    sys.stdout = sys.stdout or _nowhere()
+    sys.stderr = sys.stderr or _nowhere()
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+def _nowhere() -> TextIO:
+    return os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8", closefd=False)

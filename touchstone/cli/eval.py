@@ -9,7 +9,7 @@ import click
 
 from touchstone.cli.options import json_option, narrowing_options, quiet_option, settings_options
 from touchstone.cli.session import bench_for, packs_of, resumed, settings_of, show_results
-from touchstone.errors import ExitCode
+from touchstone.errors import ExitCode, UsageError
 from touchstone.gate.measure import ask_run, unanswered
 from touchstone.gate.start import Order, start_run
 
@@ -39,6 +39,10 @@ def command(
 
     Every answer is written when it arrives; an interrupted run goes on with --resume.
     """
+    if resume and (packs or only or limit or draw):
+        raise UsageError(
+            "--resume goes on with a run as it was started: leave out the other flags of a start"
+        )
     effective = settings_of(given)
     with bench_for(effective, given) as bench:
         if resume:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ import click
 
 from touchstone.cli.options import json_option, narrowing_options, quiet_option, settings_options
 from touchstone.cli.session import bench_for, packs_of, resumed, say, settings_of, show_results
-from touchstone.errors import EngineError, ExitCode
+from touchstone.errors import EngineError, ExitCode, InterruptedRunError, UsageError
 from touchstone.gate.bench import Bench
 from touchstone.gate.measure import ask_run, judge_run, unjudged
 from touchstone.gate.start import Order, start_run
@@ -20,6 +21,8 @@ from touchstone.pack.load import LoadedPack
 from touchstone.render.plain import one_line
 from touchstone.result.schema import ResultDoc
 from touchstone.run.bundle import Bundle
+
+_SHELL_WORDS = frozenset({"&&", "||", ";", "|", ">", ">>", "<", "&"})
 
 
 @click.command(
@@ -52,6 +55,11 @@ def command(
     --times 3 makes the three runs a promotion rests on. The embedded engine is restarted between them by
     itself; for another engine give its restart with --between.
     """
+    if resume and (packs or only or limit or times > 1 or between):
+        raise UsageError(
+            "--resume goes on with a run as it was started: leave out the other flags of a start"
+        )
+    restart = command_of(between) if between is not None else None
     effective = settings_of(given)
     with bench_for(effective, given) as bench:
         if resume:
@@ -59,7 +67,7 @@ def command(
             results = [_measured(bench, bundles[0])]
         else:
             loaded = packs_of(effective, packs, Path.cwd())
-            bundles, results = _measure_times(bench, loaded, times, between, only=only, limit=limit)
+            bundles, results = _measure_times(bench, loaded, times, restart, only=only, limit=limit)
     show_results(bundles, results, as_json=as_json, language=effective.config.language)
     silent = [
         unjudged(result, bundle.manifest.suite) for bundle, result in zip(bundles, results, strict=True)
@@ -71,7 +79,7 @@ def _measure_times(
     bench: Bench,
     packs: list[LoadedPack],
     times: int,
-    between: str | None,
+    restart: list[str] | None,
     *,
     only: tuple[str, ...],
     limit: int | None,
@@ -80,7 +88,7 @@ def _measure_times(
     results: list[ResultDoc] = []
     for draw in range(times):
         if draw:
-            _restart_engine(bench, between)
+            _restart_engine(bench, restart)
         for loaded in packs:
             bundle = start_run(bench, Order(loaded, draw, only, limit))
             say(f"run {draw + 1} of {times}: {bundle.id}")
@@ -94,18 +102,39 @@ def _measured(bench: Bench, bundle: Bundle) -> ResultDoc:
     return judge_run(bench, bundle)
 
 
-def _restart_engine(bench: Bench, between: str | None) -> None:
+def command_of(text: str) -> list[str]:
+    """A command line as words, for a process without a shell. UsageError where it cannot be started."""
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise UsageError(f"--between {text!r}: {str(error).lower()}") from None
+    if not words or shutil.which(words[0]) is None:
+        raise UsageError(
+            f"--between {text!r}: no such command", "Give a program and its arguments; no shell reads it."
+        )
+    strange = [word for word in words if word in _SHELL_WORDS]
+    if strange:
+        raise UsageError(
+            f"--between {text!r}: {strange[0]} means nothing without a shell",
+            f"Write: sh -c {shlex.quote(text)}",
+        )
+    return words
+
+
+def _restart_engine(bench: Bench, command: list[str] | None) -> None:
     """Another launch of the engine, so that runs do not share one launch's accidents."""
-    if between is None:
+    if command is None:
         _restart_embedded_engine(bench)
         return
-    done = subprocess.run(
-        shlex.split(between), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    if bench.stop.is_set():
+        raise InterruptedRunError(
+            "stopped between two runs", "The runs made so far are kept: touchstone list"
+        )
     if done.returncode != 0:
         said = one_line(done.stderr or done.stdout, 200)
         raise EngineError(
-            f"--between {between!r} ended with exit code {done.returncode}: {said}",
+            f"--between {shlex.join(command)} ended with exit code {done.returncode}: {said}",
             "The runs made so far are kept.",
         )
 

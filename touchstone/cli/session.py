@@ -19,7 +19,7 @@ import click
 from touchstone.cli.options import overrides_of
 from touchstone.cli.progress import Phases
 from touchstone.config import Effective, ModelSettings, load_config
-from touchstone.errors import BadInputError
+from touchstone.errors import BadInputError, UsageError
 from touchstone.files import json_pretty, write_atomic
 from touchstone.gate.bench import Bench
 from touchstone.gate.budget import Deadline
@@ -34,6 +34,7 @@ from touchstone.result.schema import ResultDoc
 from touchstone.run.bundle import REPORT_NAME, Bundle
 from touchstone.run.find import find_bundle
 from touchstone.run.runner import EvalProgress
+from touchstone.yaml_source import ProblemsError
 
 LOCK_WAIT_S = 3600.0
 """How long `--wait` waits for another run on the same engine."""
@@ -41,7 +42,12 @@ LOCK_WAIT_S = 3600.0
 
 def settings_of(given: Mapping[str, Any]) -> Effective:
     """The effective settings of a command line; notes about the file go to stderr."""
-    effective = load_config(given.get("config_path"), overrides_of(given))
+    try:
+        effective = load_config(given.get("config_path"), overrides_of(given))
+    except ProblemsError as error:
+        if all(problem.file.startswith("--") for problem in error.problems):
+            raise UsageError(error.message, error.hint) from None
+        raise
     for note in effective.notes:
         say(note)
     return effective

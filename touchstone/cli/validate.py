@@ -151,9 +151,9 @@ class _Review:
 
     def _baseline(self, path: Path) -> None:
         # Only where there is a baseline to look at: a commit seldom holds one.
-        from touchstone.baseline.store import load  # noqa: PLC0415
+        from touchstone.baseline.store import verify_at  # noqa: PLC0415
 
-        self._collect(str(path), lambda: load(path))
+        self._collect(str(path), lambda: verify_at(path))
 
     def _prompt_file(self, path: Path) -> None:
         """Packs that mention the file's name are looked at with the file as it is now."""

@@ -123,7 +123,7 @@ def _standing(
     reference = None
     try:
         if on_disk is not None:
-            store.parse(on_disk, relpath)
+            _require_whole(on_disk, relpath)
         if at_base is not None:
             reference = baseline_reference(
                 at_base, f"{base}:{relpath}", today, repository=repository, ref=base, relpath=relpath
@@ -131,6 +131,15 @@ def _standing(
     except BadInputError as error:
         fault = error
     return Standing(path=relpath, base=base, on_disk=on_disk, at_base=at_base, fault=fault), reference
+
+
+def _require_whole(content: bytes, relpath: str) -> None:
+    """The baseline in the tree verifies, lies where it belongs, and is laid out as we write it."""
+    baseline = store.parse(content, relpath)
+    store.require_place(baseline, Path(relpath))
+    damage = store.layout_damage(content, baseline, relpath)
+    if damage is not None:
+        raise damage
 
 
 def _typical(runs: Sequence[MeasuredRun]) -> int:

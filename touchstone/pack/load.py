@@ -75,7 +75,7 @@ def find_packs(entries: Iterable[Path]) -> list[Path]:
         names = ", ".join(str(entry) for entry in entries) or "nothing"
         raise BadInputError(
             f"no packs found in {names}",
-            "Put a pack into packs/, name one with --pack FILE, or make a first one: touchstone init",
+            "Put a pack into packs/, or name one: --pack FILE",
         )
     return list(found.values())
 

@@ -7,6 +7,7 @@ from itertools import permutations
 
 from touchstone.render import numbers
 from touchstone.render.markdown import block, code, escaped, folded, table
+from touchstone.render.plain import one_line
 from touchstone.render.timing import timing_section
 from touchstone.render.words import Language, Words
 from touchstone.result.schema import Cell, Repeat, ResultDoc, Row, Tally
@@ -251,7 +252,7 @@ def summary_name(row: Row) -> str:
 
 def _short_of(repeat: Repeat, result: ResultDoc) -> list[str]:
     if repeat.status == "error" or repeat.verdict in {"error", "unscored"}:
-        return [repeat.reason or "error"]
+        return [one_line(": ".join(filter(None, [repeat.reason or "error", repeat.detail])), 120)]
     words = [
         f"{dimension} {score}"
         for dimension, score in repeat.scores.items()

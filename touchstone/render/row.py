@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from touchstone.baseline.sides import Side
 from touchstone.render import numbers
-from touchstone.render.plain import visible
+from touchstone.render.plain import one_line, visible
 from touchstone.render.words import Language, Words
 from touchstone.result.schema import Repeat, Row
 
@@ -52,6 +52,8 @@ def _said(repeat: Repeat) -> Iterator[str]:
         yield f"{name}: {check.status}"
     if repeat.reason:
         yield repeat.reason
+    if repeat.detail:
+        yield one_line(repeat.detail, 200)
 
 
 def _texts(side: Side, key: tuple[str, str, str]) -> list[str]:

@@ -91,7 +91,14 @@ def _repeat(
         prompt_tokens=response.prompt_tokens if response else None,
         completion_tokens=response.completion_tokens if response else None,
         listed={id_: check for id_, check in checks.items() if id_ in uncounted},
+        detail=_detail(response, verdict),
     )
+
+
+def _detail(response: EvalResponse | None, verdict: Verdict | None) -> str | None:
+    if response is not None and response.error is not None:
+        return f"{response.error.class_}: {response.error.message}"
+    return verdict.detail if verdict is not None else None
 
 
 def _check_scores(verdict: Verdict | None) -> dict[str, CheckScore]:

@@ -217,6 +217,8 @@ class Repeat(Record):
     completion_tokens: int | None
     listed: dict[str, CheckScore] = {}
     """Checks that are listed only (`latency`); `checks` holds those that count."""
+    detail: str | None = None
+    """Why there is no answer or no verdict, in the engine's or the parser's words."""
 
 
 class Row(Record):

@@ -167,7 +167,14 @@ def _is_below_line(repeats: Sequence[Repeat], asked: Asked) -> bool:
     for dimension, line in asked.lines.items():
         if mean([repeat.scores[dimension] for repeat in repeats]) < line:
             return True
-    return any(repeat.checks[id_].status == "fail" for repeat in repeats for id_ in asked.checks)
+    # A label is a check too: the wrong class is below its line.
+    counting = {*asked.checks, LABEL_CHECK}
+    return any(
+        check.status == "fail"
+        for repeat in repeats
+        for id_, check in repeat.checks.items()
+        if id_ in counting
+    )
 
 
 def _state(repeats: Sequence[Repeat], pct: float | None, below_line: bool) -> RowState | None:
@@ -175,10 +182,7 @@ def _state(repeats: Sequence[Repeat], pct: float | None, below_line: bool) -> Ro
         return None
     if pct is None:
         return "error"
-    wrong_class = any(
-        repeat.checks[LABEL_CHECK].status == "fail" for repeat in repeats if LABEL_CHECK in repeat.checks
-    )
-    return "fail" if below_line or wrong_class else "pass"
+    return "fail" if below_line else "pass"
 
 
 def _cell_pct(rows: Sequence[Row], suite: Suite, means: Mapping[str, float]) -> float | None:

@@ -19,6 +19,7 @@ from touchstone.files import (
     JsonlAppender,
     digest_of,
     exclusive_lock,
+    make_folder,
     read_json,
     read_jsonl,
     write_atomic,
@@ -42,12 +43,12 @@ class Bundle:
     @classmethod
     def create(cls, runs_dir: Path, manifest: Manifest) -> Bundle:
         """Make `<runs_dir>/<manifest.id>/` with its manifest; the runs folder ignores itself in git."""
-        runs_dir.mkdir(parents=True, exist_ok=True)
+        make_folder(runs_dir)
         ignore = runs_dir / ".gitignore"
         if not ignore.exists():
             write_atomic(ignore, "*\n")
         folder = runs_dir / manifest.id
-        folder.mkdir()
+        make_folder(folder, new=True)
         write_json(folder / MANIFEST_NAME, manifest.to_json(), sort_keys=False)
         return cls(folder)
 
