@@ -95,7 +95,7 @@ class ChatClient:
         tried = self._persist(self._list_once)
         if tried.reply.status == "error":
             raise EngineError(
-                f"the model server at {self._address.origin} cannot be used: {tried.reply.error_message}",
+                tried.reply.error_message or f"no usable answer from {self._address.origin}",
                 "is it running, and is base_url right? `touchstone doctor` looks at every endpoint",
             )
         return _listed_ids(tried.body)
