@@ -9,12 +9,13 @@ from typing import Any
 import click
 
 from touchstone.baseline.sides import Side
-from touchstone.cli.options import settings_options
+from touchstone.cli.options import json_option, settings_options
 from touchstone.cli.session import say, settings_of
 from touchstone.config import Effective
 from touchstone.errors import BadInputError, UsageError
-from touchstone.files import write_atomic
-from touchstone.gate.reference import agreed_reference, named_reference, runs_side
+from touchstone.files import json_pretty, write_atomic
+from touchstone.gate.beside import rows_beside
+from touchstone.gate.reference import agreed_reference, named_reference
 from touchstone.render.row import row_text
 from touchstone.run.find import find_bundle
 
@@ -27,7 +28,16 @@ from touchstone.run.find import find_bundle
 @click.option("--variant", help="Of a baseline: print this variant's text. Of a run: just this variant.")
 @click.option("--write", type=click.Path(path_type=Path), help="Write the text to a file, byte for byte.")
 @settings_options(asks=False)
-def command(*, what: str, prompt: str | None, variant: str | None, write: Path | None, **given: Any) -> None:
+@json_option
+def command(
+    *,
+    what: str,
+    prompt: str | None,
+    variant: str | None,
+    write: Path | None,
+    as_json: bool,
+    **given: Any,
+) -> None:
     """One row of a run in full, or a baseline's prompt exactly as it was.
 
     With PROMPT: the question, the answers of the reference and of RUN, and both verdicts. With a baseline
@@ -35,12 +45,14 @@ def command(*, what: str, prompt: str | None, variant: str | None, write: Path |
     """
     effective = settings_of(given)
     if prompt is None:
-        _show_variant(what, variant, write, effective)
+        _show_variant(what, variant, write, effective, as_json=as_json)
     else:
-        _show_row(what, prompt, variant, effective)
+        _show_row(what, prompt, variant, effective, as_json=as_json)
 
 
-def _show_variant(name: str, variant: str | None, write: Path | None, effective: Effective) -> None:
+def _show_variant(
+    name: str, variant: str | None, write: Path | None, effective: Effective, *, as_json: bool
+) -> None:
     if variant is None:
         raise UsageError(
             "show what? touchstone show RUN PROMPT, or touchstone show BASELINE --variant VARIANT"
@@ -54,6 +66,8 @@ def _show_variant(name: str, variant: str | None, write: Path | None, effective:
     if write is not None:
         write_atomic(write, text)
         say(f"{write}: {len(text.encode())} bytes, the text of variant {variant}")
+    elif as_json:
+        click.echo(json_pretty(side.suite.variants[variant].to_json()), nl=False)
     else:
         click.echo(text.encode(), nl=False)
 
@@ -70,12 +84,13 @@ def _baseline_side(name: str, effective: Effective) -> Side:
     return reference.side
 
 
-def _show_row(run: str, prompt: str, variant: str | None, effective: Effective) -> None:
+def _show_row(run: str, prompt: str, variant: str | None, effective: Effective, *, as_json: bool) -> None:
     bundle = find_bundle(run, effective.root / effective.config.runs_dir, Path.cwd())
-    side = runs_side([bundle])
-    if prompt not in side.suite.cases:
-        raise BadInputError(f"{bundle.id}: no prompt {prompt!r}", "It has: " + ", ".join(side.suite.cases))
     today = datetime.now(UTC).date()
-    reference = agreed_reference(effective.config, effective.root, side.suite.pack_id, today)
-    old = reference.side if reference else None
-    click.echo(row_text(side, old, prompt, variant, effective.config.language), nl=False)
+    pack = bundle.manifest.suite.pack_id
+    reference = agreed_reference(effective.config, effective.root, pack, today)
+    rows = rows_beside(bundle, reference, prompt, variant)
+    if as_json:
+        click.echo(json_pretty([row.to_json() for row in rows], sort_keys=False), nl=False)
+    else:
+        click.echo(row_text(rows, effective.config.language), nl=False)

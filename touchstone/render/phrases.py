@@ -35,6 +35,12 @@ PHRASES: dict[str, tuple[str, str]] = {
     "confirmed": ("confirmed", "bestätigt"),
     "old_answer": ("reference", "Referenz"),
     "new_answer": ("run", "Lauf"),
+    "red_flag": ("red flag", "Red-Flag"),
+    "all_draws": ("all {n} draws: {spread}", "alle {n} Ziehungen: {spread}"),
+    "draw": ("draw {n}", "Ziehung {n}"),
+    "not_judged_yet": ("not judged", "nicht bewertet"),
+    "older_runs": ("… {n} older runs (--json has them all)", "… {n} ältere Läufe (--json nennt alle)"),
+    "unusable": ("cannot be used: {fault}", "nicht brauchbar: {fault}"),
     "both_answers": ("{row}, both answers:", "{row}, beide Antworten:"),
     "note": ("note: {sentence}", "Hinweis: {sentence}"),
     "can_see": ("what this suite can see: {parts}", "was diese Suite sehen kann: {parts}"),
@@ -58,6 +64,11 @@ PHRASES: dict[str, tuple[str, str]] = {
         "left out in turn, {worse} of its {trials} runs read worse",
         "reihum weggelassen, lasen sich {worse} ihrer {trials} Läufe schlechter",
     ),
+    "trials_short": (
+        "{worse} of {trials} runs read worse",
+        "{worse} von {trials} Läufen läsen sich schlechter",
+    ),
+    "removed": ("removed", "entfernt"),
     "first_reference": (
         "Make the first reference: touchstone measure --pack {pack} --times 3",
         "Die erste Referenz: touchstone measure --pack {pack} --times 3",
@@ -97,6 +108,7 @@ PHRASES: dict[str, tuple[str, str]] = {
 COUNTED: dict[str, tuple[tuple[str, str], tuple[str, str]]] = {
     "runs": (("run", "runs"), ("Lauf", "Läufe")),
     "draws": (("draw", "draws"), ("Ziehung", "Ziehungen")),
+    "prompts": (("prompt", "prompts"), ("Prompt", "Prompts")),
     "days": (("day", "days"), ("Tag", "Tage")),
     "months": (("month", "months"), ("Monat", "Monate")),
     "cases": (("case", "cases"), ("Fall", "Fälle")),

@@ -2,63 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from touchstone.baseline.sides import Side
+from touchstone.gate.beside import RowBeside, RowSide, SaidOf
 from touchstone.render import numbers
+from touchstone.render.phrases import phrase
 from touchstone.render.plain import one_line, visible
 from touchstone.render.words import Language, Words
-from touchstone.result.schema import Repeat, Row
+from touchstone.result.schema import Repeat
 
 
-def row_text(new: Side, old: Side | None, prompt: str, variant: str | None, language: Language = "en") -> str:
-    """Every model and variant of one prompt; `variant` narrows it."""
+def row_text(rows: Sequence[RowBeside], language: Language = "en") -> str:
+    """The prompt once, then every model and variant of it."""
     words = Words(language)
-    lines = [f"{words['prompt']} {prompt}", *_indented(new.suite.cases[prompt].input)]
-    for row in new.draws[new.typical]:
-        if row.prompt == prompt and variant in {None, row.variant}:
-            lines += ["", f"{row.model} · {row.variant}"]
-            if old is not None:
-                lines += _reference(old, row.key, words)
-            lines += _side("run", row, _texts(new, row.key), words)
+    lines = [f"{words['prompt']} {rows[0].prompt}", *_quoted(rows[0].question, 2)] if rows else []
+    for row in rows:
+        lines += ["", f"{row.model} · {row.variant}"]
+        lines += _side(phrase(words, "old_answer"), row.reference, words)
+        lines += _side(phrase(words, "new_answer"), row.run, words)
     return "".join(visible(line) + "\n" for line in lines)
 
 
-def _reference(old: Side, key: tuple[str, str, str], words: Words) -> list[str]:
-    draws = [row for draw in old.draws for row in draw if row.key == key]
-    if not draws:
-        return [f"  reference: {words['na']}"]
-    lines = _side("reference", draws[old.typical], _texts(old, key), words)
-    spread = ", ".join(numbers.percent(row.pct, words) for row in draws)
-    return [*lines, f"  its {len(draws)} runs: {spread}"]
+def _side(name: str, side: RowSide | None, words: Words) -> Iterator[str]:
+    if side is None:
+        yield f"  {name}: {words['na']}"
+        return
+    state = words[side.state] if side.state else words["na"]
+    yield f"  {name}: {numbers.percent(side.pct, words)}, {state}"
+    for repeat in side.repeats:
+        yield from _said_of(repeat, words)
+    if len(side.draws) > 1:
+        spread = ", ".join(numbers.percent(pct, words) for pct in side.draws)
+        yield "    " + phrase(words, "all_draws", n=len(side.draws), spread=spread)
 
 
-def _side(name: str, row: Row, texts: list[str], words: Words) -> list[str]:
-    state = words[row.state] if row.state else words["na"]
-    lines = [f"  {name}: {numbers.percent(row.pct, words)}, {state}"]
-    for index, repeat in enumerate(row.repeats):
-        lines += [f"    {said}" for said in _said(repeat)]
-        if index < len(texts):
-            lines += [f"    | {line}" for line in texts[index].split("\n")]
-    return lines
+def _said_of(said: SaidOf, words: Words) -> Iterator[str]:
+    for line in _verdict(said.verdict, words):
+        yield f"    {line}"
+    if said.rationale:
+        yield f"    {words['judge']}: {one_line(said.rationale, 400)}"
+    if said.answer is not None:
+        yield from _quoted(said.answer, 4)
 
 
-def _said(repeat: Repeat) -> Iterator[str]:
+def _verdict(repeat: Repeat, words: Words) -> Iterator[str]:
     if repeat.scores:
         yield " · ".join(f"{dimension} {score}" for dimension, score in repeat.scores.items())
     if repeat.red_flag:
-        yield "red flag"
+        yield phrase(words, "red_flag")
     for name, check in repeat.checks.items():
-        yield f"{name}: {check.status}"
+        yield f"{name}: {words[check.status]}"
     if repeat.reason:
-        yield repeat.reason
+        yield repeat.reason.replace("_", " ")
     if repeat.detail:
         yield one_line(repeat.detail, 200)
 
 
-def _texts(side: Side, key: tuple[str, str, str]) -> list[str]:
-    return list((side.answers or {}).get(key, []))
-
-
-def _indented(text: str) -> list[str]:
-    return [f"  | {line}" for line in text.split("\n")]
+def _quoted(text: str, by: int) -> list[str]:
+    return [f"{' ' * by}| {line}" for line in text.split("\n")]

@@ -1,0 +1,165 @@
+"""The verbs that only look: history, list, show, report."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.kit.chat_server import ChatServer
+from tests.kit.cli import environment, touchstone
+from tests.kit.minds import (
+    JUDGE,
+    MODEL,
+    Clerk,
+    clerk_project,
+    pack_text,
+    usual_scores,
+    with_baseline,
+)
+from tests.kit.scratch import AUTHOR, ScratchRepo
+from touchstone.errors import ExitCode
+
+BASELINE = "baselines/default/clerk.json"
+
+
+@pytest.fixture(scope="module")
+def clerk() -> Clerk:
+    return Clerk()
+
+
+@pytest.fixture(scope="module")
+def repo(tmp_path_factory: pytest.TempPathFactory, clerk: Clerk) -> Iterator[ScratchRepo]:
+    """A project whose baseline was promoted twice, broken once and put right."""
+    folder = tmp_path_factory.mktemp("looking") / "project"
+    with ChatServer(clerk, models=(MODEL, JUDGE)) as server:
+        made = with_baseline(clerk_project(folder, server.base_url, pack_text("judged", 5)))
+        clerk.scores = lambda given: {"Q1": 5, "Q2": usual_scores(given)["Q2"]}
+        for path in made.path.glob("runs/*/manifest.json"):
+            path.rename(path.with_name("aside"))
+        with_baseline(made, "--reason", "a better prompt")
+        good = (made.path / BASELINE).read_text()
+        made.commit("break it", {BASELINE: good.replace('"pct":90', '"pct":99')})
+        made.commit("put it right", {BASELINE: good})
+        clerk.flags = lambda given: given.prompt == "P02" and given.today and given.pass_ == 0
+        assert touchstone(made.path, "check", "-q").code == 0
+        yield made
+
+
+def test_history_tells_each_commit_with_its_numbers(repo: ScratchRepo) -> None:
+    done = touchstone(repo.path, "history")
+    assert done.code == 0, done.err
+    lines = done.out.splitlines()
+    assert lines[0] == f"clerk · {BASELINE}"
+    assert lines[2].startswith(f"{MODEL} · house  ")
+    assert lines[2].split("  ")[1] in {"▁█ █", "▁▇ ▇"}
+    assert AUTHOR in lines[3]
+    assert "90.0 %" in lines[3]
+    assert any("a better prompt" in line and "0 of 3 runs read worse" in line for line in lines)
+    assert "recomputed" in done.out, "the commit that broke it says why it cannot be read"
+
+
+def test_history_as_json_has_reasons_prompts_and_safety(repo: ScratchRepo) -> None:
+    (history,) = touchstone(repo.path, "history", "clerk", "--json").json()
+    commits = history["commits"]
+    assert [bool(commit["fault"]) for commit in commits] == [False, True, False, False]
+    newest, first = commits[0], commits[-1]
+    assert newest["reason"] == "a better prompt"
+    assert first["reason"] is None
+    assert newest["cells"][0]["safety"] is True
+    assert newest["cells"][0]["prompt_sha256"].startswith("sha256:")
+    assert (newest["trials"], newest["trials_worse"]) == (3, 0)
+    (limited,) = touchstone(repo.path, "history", "--limit", "1", "--json").json()
+    assert limited["commits"] == commits[:1]
+
+
+def test_history_of_a_pack_without_a_baseline_says_how_to_make_one(repo: ScratchRepo) -> None:
+    done = touchstone(repo.path, "history", "other")
+    assert done.code == ExitCode.REFUSED
+    assert "other: no baseline in the history of HEAD" in done.err
+    assert "touchstone measure --pack other --times 3" in done.err
+
+
+def test_list_names_packs_baselines_and_runs(repo: ScratchRepo) -> None:
+    (run,) = [path.parent.name for path in repo.path.glob("runs/*/comparison.json")]
+    done = touchstone(repo.path, "list")
+    assert "clerk 1  5 prompts  Clerk  (packs/clerk.yaml)\n" in done.out
+    assert f"{BASELINE}  " in done.out
+    assert f"3 runs  {MODEL} · house 90.0 %\n" in done.out
+    assert f"{run}  draw 10  {MODEL} · house 90.0 %\n" in done.out
+    told = touchstone(repo.path, "list", "--json").json()
+    assert [pack["id"] for pack in told["packs"]] == ["clerk"]
+    assert told["baselines"][0]["pack"] == "clerk"
+    assert told["runs"][-1]["draw"] == 10
+
+
+def test_list_says_which_baseline_cannot_be_used(repo: ScratchRepo) -> None:
+    path = repo.path / BASELINE
+    good = path.read_text()
+    path.write_text(good.replace('"pct":90', '"pct":99'))
+    try:
+        assert f"{BASELINE}  cannot be used: " in touchstone(repo.path, "list").out
+    finally:
+        path.write_text(good)
+
+
+def test_show_puts_both_answers_and_verdicts_beside_each_other(repo: ScratchRepo) -> None:
+    (run,) = [path.parent.name for path in repo.path.glob("runs/*/comparison.json")]
+    done = touchstone(repo.path, "show", run, "P02")
+    assert done.code == 0, done.err
+    assert done.out.startswith("Prompt P02\n  | P02?\n")
+    assert "  reference: 90.0 %, pass\n    Q1 5 · Q2 4\n    | P02 answered well in draw 0\n" in done.out
+    assert "    all 3 draws: 90.0 %, 90.0 %, 90.0 %\n" in done.out
+    assert "  run: 90.0 %, pass\n    Q1 5 · Q2 4\n    red flag\n    Judge: As seen.\n" in done.out
+    (row,) = touchstone(repo.path, "show", run, "P02", "--json").json()
+    assert row["question"] == "P02?"
+    assert row["run"]["repeats"][0]["rationale"] == "As seen."
+    assert row["reference"]["draws"] == [90, 90, 90]
+    assert touchstone(repo.path, "show", run, "P99").code == ExitCode.REFUSED
+    german = touchstone(repo.path, "show", run, "P02", "--language", "de")
+    assert "  Referenz: 90,0 %, bestanden\n" in german.out
+
+
+def test_report_has_json_under_both_names(repo: ScratchRepo) -> None:
+    one, other = (
+        touchstone(repo.path, "report", "latest", "--json"),
+        touchstone(repo.path, "report", "latest", "--format", "json"),
+    )
+    assert json.loads(one.out) == json.loads(other.out)
+
+
+@pytest.mark.parametrize(("shell", "words"), [("bash", "touchstone che"), ("zsh", "touchstone che")])
+def test_shell_completion_completes_verbs(tmp_path: Path, shell: str, words: str) -> None:
+    env = environment(tmp_path) | {
+        "_TOUCHSTONE_COMPLETE": f"{shell}_complete",
+        "COMP_WORDS": words,
+        "COMP_CWORD": "1",
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "touchstone"],
+        env=env,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "check" in done.stdout, done.stderr
+    assert done.returncode == 0
+
+
+def test_the_completion_script_names_the_command(tmp_path: Path) -> None:
+    env = environment(tmp_path) | {"_TOUCHSTONE_COMPLETE": "zsh_source"}
+    done = subprocess.run(
+        [sys.executable, "-m", "touchstone"],
+        env=env,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert "compdef" in done.stdout
