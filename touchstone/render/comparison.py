@@ -291,11 +291,11 @@ def _answer_lines(rows: Iterable[ComparedRow], answers: Answers, words: Words) -
         shown += 1
         lines.append(visible(phrase(words, "both_answers", row=_name(row, several=False))))
         lines.append(_side_by_side(phrase(words, "old_answer"), phrase(words, "new_answer")))
-        lines += [_side_by_side(*pair) for pair in _columns(_first_change(old, new), words)]
+        lines += [_side_by_side(*pair) for pair in _columns(first_change(old, new), words)]
     return lines
 
 
-def _first_change(old: Sequence[str], new: Sequence[str]) -> tuple[str, str]:
+def first_change(old: Sequence[str], new: Sequence[str]) -> tuple[str, str]:
     """The first repeat whose answers differ."""
     pairs = list(zip(old, new, strict=False))
     return next((pair for pair in pairs if pair[0] != pair[1]), pairs[0])

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Sequence
 
 from touchstone.render.plain import one_line, visible
 
+SENTENCE_WIDTH = 600
+
 _GAP = "\u200b"
 _SPECIAL = re.compile(r"[\\`*_\[\]!|<>~&$@#]")
 _INSTEAD = {"@": f"@{_GAP}", "#": f"#{_GAP}", "&": "&amp;", "$": "<span>$</span>"}
@@ -28,6 +30,11 @@ def escaped(text: str) -> str:
     apart = _REFERENCE.sub(lambda found: found[0] + _GAP, one_line(text))
     inert = _SPECIAL.sub(lambda found: _INSTEAD.get(found[0], "\\" + found[0]), apart)
     return _LINE_START.sub(r"\1\\", inert)
+
+
+def sentence(text: str) -> str:
+    """As `escaped`, cut where no sentence goes on."""
+    return escaped(one_line(text, SENTENCE_WIDTH))
 
 
 def code(text: str) -> str:
