@@ -309,23 +309,27 @@ class Repository:
                 tips[default] = value
         return RemoteHeads(name, default, tips)
 
-    def fetch_heads(self, base: str, pattern: str, *, credential: Credential | None = None) -> None:
-        """Bring the remote's `base` and the branches of a pattern up to date, as remote-tracking refs.
+    def fetch_heads(
+        self, remote: RemoteHeads, base: str, prefix: str, *, credential: Credential | None = None
+    ) -> None:
+        """Bring `base` and the branches beginning with `prefix` up to date, as remote-tracking refs.
 
         A shallow clone stays shallow: of `base` the tip is fetched, of the others what `base` lacks.
         """
-        remote = self.remote()
-        here = f"refs/remotes/{remote}"
+        here = f"refs/remotes/{remote.name}"
         quiet = [
             "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--recurse-submodules=no", "--prune",
         ]  # fmt: skip
         shallow = self.is_shallow()
-        tip, others = f"+refs/heads/{base}:{here}/{base}", f"+refs/heads/{pattern}:{here}/{pattern}"
         depth = ["--depth=1"] if shallow else []
-        self._talk(*quiet, *depth, "--", str(remote), tip, credential=credential)
+        tip = f"+refs/heads/{base}:{here}/{base}"
+        self._talk(*quiet, *depth, "--", remote.name, tip, credential=credential)
+        if shallow and not any(name.startswith(prefix) for name in remote.tips):
+            return
         beyond = [f"--shallow-exclude=refs/heads/{base}"] if shallow else []
+        others = f"+refs/heads/{prefix}*:{here}/{prefix}*"
         try:
-            self._talk(*quiet, *beyond, "--", str(remote), others, credential=credential)
+            self._talk(*quiet, *beyond, "--", remote.name, others, credential=credential)
         except RefusedError as error:
             if "no commits selected" not in error.message:  # all of them are part of `base`
                 raise

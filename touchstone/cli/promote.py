@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -10,13 +12,18 @@ import click
 
 from touchstone.baseline import promote, store
 from touchstone.cli.options import settings_options
+from touchstone.cli.proposal import Route, propose, route_of
 from touchstone.cli.session import packs_of, say, settings_of
 from touchstone.config import Effective
 from touchstone.errors import BadInputError, ExitCode, UsageError
 from touchstone.files import read_bytes, write_atomic
 from touchstone.gate.promotion import Prepared, Wanted, drawn_bundles, prepare
+from touchstone.gate.runs import load_run
 from touchstone.git import Committed, Repository
 from touchstone.render.promotion import notes_text, promoted_text, refusals_text
+from touchstone.render.pull_request import Promotion, pull_request_markdown
+from touchstone.render.words import Language
+from touchstone.result.select import select_typical
 from touchstone.run.bundle import Bundle
 from touchstone.run.find import find_bundle
 
@@ -28,6 +35,7 @@ from touchstone.run.find import find_bundle
 @click.option("--reason", help="Why this is wanted; needed where it is worse, unsafe, or rows are gone.")
 @click.option("--here", is_flag=True, help="Commit on the current branch; nothing else is touched.")
 @click.option("--no-pr", is_flag=True, help="Commit on a branch of its own, and push nothing.")
+@click.option("--draft", is_flag=True, help="Open the pull request as a draft.")
 @click.option("--allow-single", is_flag=True, help="Accept one run; its noise stays unknown.")
 @click.option("--no-answers", is_flag=True, help="Leave the answers' texts out of the file.")
 @click.option("--refresh", type=click.Path(path_type=Path), metavar="FILE", help="Mend a baseline's layout.")
@@ -38,43 +46,48 @@ def command(
     reason: str | None,
     here: bool,
     no_pr: bool,
+    draft: bool,
     allow_single: bool,
     no_answers: bool,
     refresh: Path | None,
     **given: Any,
 ) -> int:
-    """Make runs the baseline: one file, one commit.
+    """Make runs the baseline: one file, one commit, one pull request.
 
     Three runs of the frozen system, or the one `touchstone select` chose from three. Everything that
-    would make the reference a lie is refused, all at once, each with its way out.
+    would make the reference a lie is refused, all at once, each with its way out. The pull request goes
+    into the branch you stand on, from the default branch into that; running it again updates it. The
+    working tree, the index and the current branch are left alone.
     """
     if refresh is not None:
         return _refresh(refresh, runs)
-    if here == no_pr:
-        raise UsageError(
-            "say where the commit goes: --here (the current branch) or --no-pr (a branch of its own)",
-            "Opening the pull request from here is not built yet: push the branch that --no-pr makes.",
-        )
+    if here and no_pr:
+        raise UsageError("--here and --no-pr are two places for one commit", "Leave one of them out.")
+    if draft and (here or no_pr):
+        raise UsageError("--draft is about a pull request, and none is opened here")
     effective = settings_of(given)
     bundles = drawn_bundles(_named_bundles(runs, effective))
+    route = None if here or no_pr else _route(bundles, effective)
     wanted = Wanted(
         bundles=bundles,
-        base="HEAD" if here else _base_of_branch(effective.root),
+        base=route.start if route else "HEAD" if here else _base_of_branch(effective.root),
         reason=reason,
         allow_single=allow_single,
         with_answers=not no_answers,
     )
     (loaded,) = packs_of(effective, [bundles[0].manifest.suite.pack_id], Path.cwd())
     prepared = prepare(wanted, loaded, effective.config, effective.root, datetime.now(UTC).date())
+    language = effective.config.language
     click.echo(notes_text(prepared.notes), nl=False)
     if prepared.baseline is None:
         click.echo(refusals_text(prepared.refusals), nl=False, err=True)
         return ExitCode.REFUSED
     committed = _commit(prepared, wanted, here=here)
-    language = effective.config.language
     click.echo(promoted_text(prepared.baseline, prepared.replaces, language), nl=False)
     click.echo(f"{prepared.relpath}: commit {committed.commit[:12]} on {committed.branch}")
-    if not here:
+    if route is not None:
+        propose(route, committed, *_pull_texts(prepared, language), draft=draft)
+    elif no_pr:
         click.echo(f"  → Push it and open a pull request: git push origin {committed.branch}")
     return ExitCode.NOTHING_WORSE
 
@@ -95,6 +108,27 @@ def _base_of_branch(root: Path) -> str:
         return "HEAD"
     branch, default = repository.branch(), repository.default_branch()
     return "HEAD" if branch is not None and branch != default else repository.default_ref() or "HEAD"
+
+
+def _route(bundles: Sequence[Bundle], effective: Effective) -> Route | None:
+    """Where the pull request goes; nowhere without a repository, and then `prepare` refuses."""
+    repository = Repository.open(effective.root)
+    if repository is None or repository.head() is None:
+        return None
+    config = effective.config
+    branch = promote.branch_of(config.tenant, bundles[0].manifest.suite.pack_id, config.target)
+    return route_of(repository, branch, os.environ)
+
+
+def _pull_texts(prepared: Prepared, language: Language) -> tuple[str, str]:
+    """The pull request's title and text."""
+    baseline = prepared.baseline
+    assert baseline is not None  # noqa: S101  refusals were empty
+    results = [load_run(bundle).result for bundle in prepared.bundles]
+    selection = select_typical(results) if len(results) > 1 else None
+    title = promote.promotion_message(baseline, prepared.replaces).split("\n")[0]
+    promotion = Promotion(baseline, prepared.replaces, prepared.comparison, prepared.notes, selection)
+    return title, pull_request_markdown(promotion, language)
 
 
 def _commit(prepared: Prepared, wanted: Wanted, *, here: bool) -> Committed:
