@@ -29,9 +29,7 @@ EXPECTED_COMMANDS = [
     "git switch",
     "git diff",
     "git commit",
-    "touchstone measure --pack packs/starter.yaml",
-    "touchstone report",
-    "touchstone compare",
+    "touchstone check --pack packs/starter.yaml",
     "touchstone show",
 ]
 

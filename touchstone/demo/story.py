@@ -60,7 +60,7 @@ def _tell(commands: Commands, cache: Path, echo: Echo) -> int:
     port = _begin_repository(commands, cache, echo)
     chosen = _make_baseline(commands, echo)
     _edit_prompt(commands, echo)
-    _measure_the_edit(commands, echo)
+    _check_the_edit(commands, echo)
     _name_the_system(commands.folder / "runs" / chosen, echo)
     return port
 
@@ -101,15 +101,12 @@ def _edit_prompt(commands: Commands, echo: Echo) -> None:
     commands.git("commit", "--quiet", "-m", "Shorten the prompt", "--", PROMPT_PATH)
 
 
-def _measure_the_edit(commands: Commands, echo: Echo) -> None:
-    echo("\nThe edited prompt is measured. This is the report in the run's folder.")
-    before = set(_run_ids(commands.folder))
-    commands.touchstone("measure", "--pack", PACK_PATH)
-    (edited,) = sorted(set(_run_ids(commands.folder)) - before)
-    commands.touchstone("report", edited)
+def _check_the_edit(commands: Commands, echo: Echo) -> None:
     echo("\nDid the edit make the answers worse than the ones we agreed to keep?")
-    code = commands.touchstone("compare", edited, expected=_COMPARED)
+    before = set(_run_ids(commands.folder))
+    code = commands.touchstone("check", "--pack", PACK_PATH, expected=_COMPARED)
     echo(f"(exit code {code})")
+    (edited,) = sorted(set(_run_ids(commands.folder)) - before)
     echo("\nOne answer of it. The fact is still in the prompt; the answer is gone.")
     commands.touchstone("show", edited, _TOLD_PROMPT)
 
