@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,24 @@ from touchstone.cli.options import json_option, settings_options
 from touchstone.cli.session import settings_of
 from touchstone.files import json_document
 from touchstone.gate.runs import load_run
-from touchstone.render.report import report_markdown
+from touchstone.render.csv import result_csv
+from touchstone.render.junit import junit_xml
+from touchstone.render.report import Answers, report_markdown
+from touchstone.render.scorecard import scorecard_markdown
+from touchstone.render.words import Language
+from touchstone.result.schema import ResultDoc
 from touchstone.run.find import find_bundle
+
+Form = Callable[[ResultDoc, Answers, Language], str]
+"""A result and its answers as a text."""
+
+FORMS: dict[str, Form] = {
+    "md": report_markdown,
+    "scorecard": lambda result, _answers, language: scorecard_markdown(result, language),
+    "junit": junit_xml,
+    "csv": lambda result, _answers, _language: result_csv(result),
+    "json": lambda result, _answers, _language: json_document(result.to_json()),
+}
 
 
 @click.command(epilog="Example: touchstone report latest")
@@ -20,9 +37,9 @@ from touchstone.run.find import find_bundle
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["md", "json"]),
+    type=click.Choice(list(FORMS)),
     default="md",
-    help="Markdown, or result.json's content.",
+    help="Markdown; its first lines alone; JUnit XML; a table for a spreadsheet; result.json's content.",
 )
 @settings_options(asks=False)
 @json_option
@@ -34,7 +51,6 @@ def command(run: str, form: str, as_json: bool, **given: Any) -> None:
     effective = settings_of(given)
     bundle = find_bundle(run, effective.root / effective.config.runs_dir, Path.cwd())
     result = load_run(bundle).result
-    if as_json or form == "json":
-        click.echo(json_document(result.to_json()), nl=False)
-    else:
-        click.echo(report_markdown(result, bundle.answers(), effective.config.language), nl=False)
+    text = FORMS["json" if as_json else form](result, bundle.answers(), effective.config.language)
+    # Bytes, so that no platform turns line ends or letters into others.
+    click.echo(text.encode(), nl=False)

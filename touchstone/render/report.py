@@ -29,17 +29,17 @@ def report_markdown(result: ResultDoc, answers: Answers | None = None, language:
         "",
         judge_line(result, words),
         "",
-        *_notices(result, words),
+        *incomplete_notice(result, words),
         f"## {words['provenance']}",
         "",
         *table(["", ""], [[label, escaped(value)] for label, value in provenance(result, words)]),
         "",
         f"## {words['cells']}",
         "",
-        *_cell_table(result, words),
+        *cell_table(result, words),
         "",
         *_dimension_table(result, words),
-        *_length_notices(result, words),
+        *length_lines(result, words),
         f"## {words['rows']}",
         "",
         *_row_table(result, words),
@@ -160,7 +160,8 @@ def rows_worst_first(result: ResultDoc) -> list[Row]:
     )
 
 
-def _notices(result: ResultDoc, words: Words) -> list[str]:
+def incomplete_notice(result: ResultDoc, words: Words) -> list[str]:
+    """One sentence where something is still to be asked or judged."""
     lines = [words["judged_again"], ""] if result.run.rejudged else []
     if result.run.complete:
         return lines
@@ -169,7 +170,8 @@ def _notices(result: ResultDoc, words: Words) -> list[str]:
     return [*lines, words.filled("incomplete", planned=planned, answered=answered), ""]
 
 
-def _cell_table(result: ResultDoc, words: Words) -> list[str]:
+def cell_table(result: ResultDoc, words: Words) -> list[str]:
+    """A line per model and variant."""
     has_labels = any(cell.labels for cell in result.cells)
     header = [
         words["model"], words["variant"], words["level"], words["safety"], words["judged"],
@@ -214,7 +216,8 @@ def _dimension_table(result: ResultDoc, words: Words) -> list[str]:
     return [f"## {words['dimensions']}", "", *table(header, rows), ""]
 
 
-def _length_notices(result: ResultDoc, words: Words) -> list[str]:
+def length_lines(result: ResultDoc, words: Words) -> list[str]:
+    """The length notices as Markdown quotes."""
     return [line for notice in length_notices(result, words) for line in (f"> {escaped(notice)}", "")]
 
 
