@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import time
 from collections import Counter
@@ -117,6 +118,16 @@ def test_nothing_suspect_is_one_runs_calls(bench: Bench, tmp_path: Path) -> None
     found = check(bench, bench.project(tmp_path))
     assert found.done.code == ExitCode.NOTHING_WORSE
     assert found.comparison["status"] == "unchanged"
+    assert (found.answers, found.verdicts) == (ROWS, ROWS)
+
+
+def test_what_is_neither_worse_nor_shown_to_be_equal_is_within_noise(bench: Bench, tmp_path: Path) -> None:
+    bench.clerk.scores = fallen("P02", "P05", Q1=-1)
+    found = check(bench, bench.project(tmp_path))
+    assert found.done.code == ExitCode.NOTHING_WORSE
+    assert found.done.out.startswith("clerk: WITHIN NOISE")
+    assert re.search(r"points, could be [−+]\d\.\d to \+\d\.\d  within noise", found.done.out)
+    assert "UNCHANGED" not in found.done.out
     assert (found.answers, found.verdicts) == (ROWS, ROWS)
 
 

@@ -6,7 +6,8 @@ judge is asked after the models, and sees the baseline's stored answers before s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 
 from touchstone.baseline.comparison import Comparison
 from touchstone.baseline.evidence import Measure
@@ -139,12 +140,47 @@ class Confirm:
 
     def _announced(self, round_: Round) -> str:
         rows = len({key[:3] for key in round_.samples})
-        parts = [f"{rows} rows are asked again ({len(round_.samples)} answers)"] if rows else []
+        parts = (
+            [f"{_count(rows, 'row')} asked again ({_count(len(round_.samples), 'answer')})"] if rows else []
+        )
         answers = len({key[:4] for key in round_.judged})
-        parts += [f"{answers} answers are judged again ({len(round_.judged)} times)"] if answers else []
-        return f"to confirm what is suspect, {' and '.join(parts)}: {self._calls(round_)} more calls"
+        times = _count(len(round_.judged), "judgement")
+        parts += [f"{_count(answers, 'answer')} judged again ({times})"] if answers else []
+        told = f"to confirm what is suspect, {' and '.join(parts)}: {self._calls(round_)} more calls"
+        seconds = self._seconds(round_)
+        return told if seconds is None else f"{told}, about {_duration(seconds)}"
+
+    def _seconds(self, round_: Round) -> float | None:
+        """How long a round takes if it goes on as the first run went; null where that is not known."""
+        bundle = self._held.bundle
+        answers = _mean(
+            response.t_end - response.t_start
+            for response in bundle.responses().values()
+            if response.t_end is not None and response.t_start is not None
+        )
+        verdicts = _mean(
+            verdict.seconds for verdict in read_verdicts(bundle.path).values() if verdict.seconds is not None
+        )
+        if answers is None or (verdicts is None and self._calls(round_) > len(round_.samples)):
+            return None
+        asked, judged = len(round_.samples), self._calls(round_) - len(round_.samples)
+        return (asked * answers + judged * (verdicts or 0.0)) / bundle.manifest.concurrency
 
     def _look_at_the_clock(self) -> None:
         """Out of time is a limit like any other; told to stop is not."""
         require_not_stopped(self._bench, self._held.bundle)
         self._out_of_time = self._bench.is_stopped()
+
+
+def _mean(values: Iterable[float]) -> float | None:
+    """The mean; null of nothing."""
+    known = list(values)
+    return math.fsum(known) / len(known) if known else None
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number} {thing}{'' if number == 1 else 's'}"
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
