@@ -17,6 +17,7 @@ from touchstone.baseline.comparison import ComparedRow, Comparison
 from touchstone.baseline.promote import Note
 from touchstone.baseline.schema import Baseline, KeptCell, KeptRun
 from touchstone.render import numbers
+from touchstone.render.budget import Lines, Part, fitted, size_of
 from touchstone.render.comparison import (
     difference_words,
     moved_rows,
@@ -33,7 +34,7 @@ from touchstone.render.words import Language, Words
 from touchstone.result.select import Selection
 
 BUDGET = 60_000
-"""Characters, and bytes, a text may have; GitHub refuses more than 65,536."""
+"""Bytes a text may have; GitHub refuses one of more than 65,536 characters."""
 CELLS_MAX = 40
 ROWS_MAX = 50
 FIELDS_MAX = 40
@@ -46,9 +47,11 @@ REASON_MAX = 2_000
 
 _GAP = "\u200b"
 _ACTED_ON = re.compile(
-    r"(?i)@(?=\w)|#(?=\d)|\bgh-(?=\d)|:(?=//)|-by(?=:)|\[(?=(?:skip|no|ci|actions)\b)|\bskip-checks(?=:)"
+    r"(?i)@(?=\w)|#(?=\d)|\bgh-(?=\d)|:(?=//)|-by(?=:)|\[(?=(?:skip|no|ci|actions)\b)|\bskip-checks(?=:)|"
+    r"^\s*:(?=:)|##(?=\[)"
 )
-"""What a host does with a commit's message: mentions, closing words' numbers, addresses, trailers, skips."""
+"""What is acted on in a commit's message or a log: mentions, closing words' numbers, addresses, trailers,
+skips, a runner's commands."""
 
 _Key = tuple[str, str, str]
 _MARKS = {True: "✓", False: "✗", None: "–"}
@@ -65,47 +68,34 @@ class Promotion:
     selection: Selection | None
 
 
-@dataclass(frozen=True)
-class _Section:
-    """A part of the text. The highest `rank` goes first when there is no room; 0 stays."""
-
-    rank: int
-    title: str
-    lines: list[str]
-
-    def text(self) -> str:
-        head = [f"## {self.title}", ""] if self.title else []
-        return "\n".join([*head, *self.lines]) + "\n"
-
-
 def pull_request_markdown(promotion: Promotion, language: Language = "en", budget: int = BUDGET) -> str:
-    """The whole text, within the budget in characters and in bytes."""
+    """The whole text, within the budget in bytes."""
     said = Said(Words(language))
     baseline = promotion.baseline
-    sections = [
-        _Section(0, "", [*_head(promotion, said), *_reason(baseline, said)]),
+    parts = [
+        _part(0, "", [*_head(promotion, said), *_reason(baseline, said)]),
         *_notes(promotion.notes, said),
-        _Section(1, said("cells"), _cells(promotion, said)),
-        _Section(5, said("diffs"), _diffs(promotion.comparison, said)),
-        _Section(4, said("rows"), _rows(promotion.comparison, said)),
-        _Section(2, said("runs"), _runs(baseline, promotion.selection, said)),
-        _Section(3, said.words["provenance"], _provenance(baseline, said)),
-        _Section(2, said("replaced"), _replaced(promotion, said)),
-        _Section(7, said("answers"), _answers(promotion, said)),
+        _part(1, said("cells"), _cells(promotion, said)),
+        _part(5, said("diffs"), _diffs(promotion.comparison, said)),
+        _part(4, said("rows"), _rows(promotion.comparison, said)),
+        _part(2, said("runs"), _runs(baseline, promotion.selection, said)),
+        _part(3, said.words["provenance"], _provenance(baseline, said)),
+        _part(2, said("replaced"), _replaced(promotion, said)),
+        _part(7, said("answers"), _answers(promotion, said)),
     ]
-    return _fitted([section for section in sections if section.lines], _foot(baseline, said), budget, said)
+    return _fitted([part for part in parts if part.versions[0]], _foot(baseline, said), budget, said)
 
 
-def _fitted(sections: list[_Section], foot: str, budget: int, said: Said) -> str:
-    left_out: list[str] = []
-    while True:
-        told = [said("left_out", names=", ".join(left_out)) + "\n"] if left_out else []
-        text = "\n".join([*(section.text() for section in sections), *told, foot])
-        last = max(sections, key=lambda section: section.rank)
-        if last.rank == 0 or max(len(text), len(text.encode())) <= budget:
-            return text
-        sections = [section for section in sections if section is not last]
-        left_out.append(last.title)
+def _part(rank: int, title: str, lines: Lines) -> Part:
+    head = [f"## {title}", ""] if title and lines else []
+    return Part(rank, title, [[*head, *map(_inert, lines)]])
+
+
+def _fitted(parts: Sequence[Part], foot: Lines, budget: int, said: Said) -> str:
+    every = said("left_out", names=", ".join(part.kind for part in parts))
+    lines, left_out = fitted(parts, budget - size_of([every, "", *foot]))
+    told = [said("left_out", names=", ".join(left_out)), ""] if left_out else []
+    return "\n".join([*lines, *told, *foot]) + "\n"
 
 
 def _head(promotion: Promotion, said: Said) -> Iterator[str]:
@@ -126,7 +116,7 @@ def _head(promotion: Promotion, said: Said) -> Iterator[str]:
         pack=code(baseline.pack.id),
         version=baseline.pack.version,
         prompts=counted(said.words, "cases", len(baseline.cases)),
-        models=_listed(code(one_line(model, NAME_MAX)) for model in models),
+        models=_listed(_model(model) for model in models),
         variants=_listed(code(variant) for variant in baseline.variants),
         judge=_judge(baseline, said),
     )
@@ -162,11 +152,11 @@ def _reason(baseline: Baseline, said: Said) -> list[str]:
     return ["", f"> **{escaped(said('reason', reason=one_line(baseline.reason, REASON_MAX)))}**"]
 
 
-def _notes(notes: Sequence[Note], said: Said) -> Iterator[_Section]:
+def _notes(notes: Sequence[Note], said: Said) -> Iterator[Part]:
     lines = [f"- {escaped(one_line(note.what, REASON_MAX))}" for note in notes]
-    yield _Section(1, said("known"), _capped(lines, FIELDS_MAX, said))
+    yield _part(1, said("known"), _capped(lines, FIELDS_MAX, said))
     diffs = [line for note in notes if note.lines for line in [*_diff(note.lines, said), ""]]
-    yield _Section(6, said("known_diffs"), diffs)
+    yield _part(6, said("known_diffs"), diffs)
 
 
 def _cells(promotion: Promotion, said: Said) -> list[str]:
@@ -197,7 +187,7 @@ def _cell(cell: KeptCell, before: KeptCell | None, words: Words) -> list[str]:
     ]
     lengths = [each.answer_tokens_med for each in (before, cell) if each]
     return [
-        code(one_line(cell.model, NAME_MAX)), code(cell.variant), old, numbers.percent(quality.pct, words),
+        _model(cell.model), code(cell.variant), old, numbers.percent(quality.pct, words),
         level, escaped(one_line(" ".join(safety), NAME_MAX)), str(cell.counts.below_line),
         " → ".join(numbers.number(length, words) for length in lengths),
     ]  # fmt: skip
@@ -217,13 +207,16 @@ def _diffs(comparison: Comparison | None, said: Said) -> list[str]:
 
 def _diff(lines: Sequence[str], said: Said) -> list[str]:
     cut = [line[:DIFF_WIDTH_MAX] for line in lines[:DIFF_LINES_MAX]]
-    return [*_fenced("\n".join(cut), "diff"), *(["", said("cut")] if cut != list(lines) else [])]
+    return [*block("\n".join(cut), "diff"), *(["", said("cut")] if cut != list(lines) else [])]
 
 
-def _fenced(text: str, language: str = "text") -> list[str]:
-    """A block in which nothing is acted on, not even where its fence means nothing."""
-    first, *inner, last = block(text, language)
-    return [first, *(_ACTED_ON.sub(lambda found: found[0] + _GAP, line) for line in inner), last]
+def _model(name: str) -> str:
+    return code(one_line(name, NAME_MAX))
+
+
+def _inert(line: str) -> str:
+    """A line in which nothing is acted on, not even where Markdown means nothing."""
+    return _ACTED_ON.sub(lambda found: found[0] + _GAP, line)
 
 
 def _rows(comparison: Comparison | None, said: Said) -> list[str]:
@@ -254,7 +247,7 @@ def _row(row: ComparedRow, words: Words) -> list[str]:
     return [
         code(row.prompt),
         code(row.variant),
-        code(one_line(row.model, NAME_MAX)),
+        _model(row.model),
         scores,
         state_words(row, words),
         moves,
@@ -300,6 +293,8 @@ def _choice(baseline: Baseline, selection: Selection | None, said: Said) -> Iter
     if selection is None:
         yield said("single")
         return
+    if not selection.rows:
+        yield said("all_same", n=selection.rows_compared)
     yield said(f"by_{selection.decided_by}", run=code(next(run.id for run in baseline.runs if run.typical)))
     yield said("all_kept")
     if selection.outlier_total:
@@ -313,8 +308,8 @@ def _provenance(baseline: Baseline, said: Said) -> list[str]:
     engine = " ".join(filter(None, [made.engine, made.engine_version]))
     quants = [f"{model}: {quant or words['na']}" for model, quant in made.quant.items()]
     clean = {True: words["clean"], False: words["dirty"], None: words["clean_unknown"]}[baseline.git.clean]
+    commit = f"{code(baseline.git.commit[:12])}, {clean}" if baseline.git.commit else words["na"]
     rows = [
-        (words["commit"], f"{baseline.git.commit[:12]}, {clean}" if baseline.git.commit else None),
         (words["engine"], engine),
         (words["runtime"], made.runtime),
         (words["quant"], "; ".join(quants)),
@@ -322,9 +317,8 @@ def _provenance(baseline: Baseline, said: Said) -> list[str]:
         (words["ram"], numbers.number(made.ram_gb, words, 0, "GB")),
         (words["os"], made.os),
     ]
-    return table(
-        ["", ""], [[label, escaped(one_line(value or words["na"], REASON_MAX))] for label, value in rows]
-    )
+    shown = [[label, escaped(one_line(value or words["na"], REASON_MAX))] for label, value in rows]
+    return table(["", ""], [[words["commit"], commit], *shown])
 
 
 def _replaced(promotion: Promotion, said: Said) -> list[str]:
@@ -369,7 +363,7 @@ def _told(name: str, texts: Sequence[str] | None, said: Said) -> list[str]:
     lines = [f"{name}:", ""]
     for text in texts or []:
         cut = text[:ANSWER_CHARS_MAX]
-        lines += [*_fenced(cut), "", *([said("cut"), ""] if cut != text else [])]
+        lines += [*block(cut), "", *([said("cut"), ""] if cut != text else [])]
     return lines if texts else [f"{name}: {said.words['na']}", ""]
 
 
@@ -389,6 +383,7 @@ def _more(left: int, said: Said) -> list[str]:
     return ["", said("more", n=left)] if left > 0 else []
 
 
-def _foot(baseline: Baseline, said: Said) -> str:
+def _foot(baseline: Baseline, said: Said) -> Lines:
     variant = next(iter(baseline.variants), "none")
-    return f"---\n\n{said('foot', show=code(f'touchstone show {baseline.pack.id} --variant {variant}'))}\n"
+    show = code(f"touchstone show {baseline.pack.id} --variant {variant}")
+    return ["---", "", said("foot", show=show)]

@@ -58,6 +58,7 @@ SAID: dict[str, tuple[str, str]] = {
         "{run} is shown: tied in the middle and in cost, the oldest.",
         "Gezeigt wird {run}: gleich oft in der Mitte und gleich teuer, der älteste.",
     ),
+    "all_same": ("All {n} rows are the same in every run.", "Alle {n} Zeilen sind in jedem Lauf gleich."),
     "all_kept": (
         "The verdicts of every run are kept and tested against.",
         "Die Urteile aller Läufe sind aufbewahrt, und gegen alle wird geprüft.",
