@@ -41,7 +41,7 @@ def route_of(repository: Repository, branch: str, environ: Mapping[str, str]) ->
     """
     url = repository.remote_url()
     place, token = _place_of(url, environ), _token(environ)
-    credential = _credential(url, place, token)
+    credential = credential_for(url, place, token)
     current = repository.branch()
     known = [name for name in (current, repository.default_branch()) if name]
     remote = repository.remote_heads(*known, f"{branch}*", credential=credential)
@@ -90,6 +90,16 @@ def propose(route: Route, committed: Committed, title: str, body: str, *, draft:
     )
 
 
+def credential_for(url: str | None, place: Place | None, token: str | None) -> Credential | None:
+    """The token for git, where the remote is that forge's by https; any other remote never sees it."""
+    parts = urlsplit(url or "")
+    if place is None or token is None or parts.scheme != "https" or parts.hostname is None:
+        return None
+    if parts.hostname != urlsplit(place.server_url).hostname:
+        return None
+    return Credential(f"https://{parts.netloc.rpartition('@')[2]}/", token)
+
+
 def _place_of(url: str | None, environ: Mapping[str, str]) -> Place | None:
     from touchstone.forge.github import place_of  # noqa: PLC0415  loads the HTTP client
 
@@ -107,16 +117,6 @@ def _require_token(token: str | None) -> None:
             "no token in the environment, so the pull request is yours to open",
             f"Next time: {' or '.join(TOKEN_NAMES)}, with the right to write pull requests",
         )
-
-
-def _credential(url: str | None, place: Place | None, token: str | None) -> Credential | None:
-    """The token for git, where the remote is that forge's by https; any other remote never sees it."""
-    parts = urlsplit(url or "")
-    if place is None or token is None or parts.scheme != "https" or parts.hostname is None:
-        return None
-    if parts.hostname != urlsplit(place.server_url).hostname:
-        return None
-    return Credential(f"https://{parts.netloc.rpartition('@')[2]}/", token)
 
 
 def _require_branch(into: str | None, remote: RemoteHeads) -> None:
