@@ -235,7 +235,7 @@ def test_a_knock_out_has_its_dimensions_rows_asked_once_more(
     bench.clerk.scores = scores
     rule = "{dimension: Q1, threshold: 3, floor_scope: answer}"
     found = check(bench, bench.project(tmp_path, ko_rule=rule))
-    assert (found.answers, found.verdicts) == (2 * ROWS, 2 * ROWS)
+    assert (found.answers, found.verdicts) == (2 * ROWS, (3 if stays else 2) * ROWS), "and the control once"
     assert found.done.code == (ExitCode.WORSE if stays else ExitCode.NOTHING_WORSE)
     assert ("WORSE (the knock-out dimension)" if stays else "⚠ safety: Q1 fell") in found.done.out
 
@@ -321,6 +321,21 @@ def test_a_judge_that_got_stricter_is_a_rule_change(bench: Bench, tmp_path: Path
     assert len(control.read_text().splitlines()) == ROWS
     again = touchstone(repo.path, "compare", "latest")
     assert again.code == ExitCode.NOT_COMPARABLE, "files alone tell the same afterwards"
+
+
+def test_a_judge_that_sees_the_stored_answers_at_the_floor_too_moved_itself(
+    bench: Bench, tmp_path: Path
+) -> None:
+    bench.clerk.scores = lambda given: (
+        lower(usual_scores(given), Q1=1) if given.today else usual_scores(given)
+    )
+    found = check(bench, bench.project(tmp_path, ko_rule="{dimension: Q1, threshold: 3}"))
+    assert found.done.code == ExitCode.NOT_COMPARABLE
+    assert found.done.out.startswith("clerk: RULE CHANGED (the judge moved)")
+    shutil.rmtree(tmp_path / "project")
+    bench.clerk.scores = lambda given: lower(usual_scores(given), Q1=given.draw >= 10)
+    fell = check(bench, bench.project(tmp_path, ko_rule="{dimension: Q1, threshold: 3}"))
+    assert fell.done.code == ExitCode.WORSE, "the answers fell, not the judge"
 
 
 def test_without_stored_answers_the_judge_is_not_ruled_out(bench: Bench, tmp_path: Path) -> None:

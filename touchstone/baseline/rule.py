@@ -22,6 +22,7 @@ from touchstone.baseline.pairs import (
     distinct_pcts,
     span_of,
 )
+from touchstone.baseline.sides import RowKey
 from touchstone.baseline.statistics import (
     benjamini_hochberg,
     check_reruns,
@@ -434,21 +435,26 @@ def worse_by_scores(found: Sequence[Finding]) -> list[Finding]:
         finding
         for finding in found
         if finding.outcome == "worse"
-        and finding.rule in ("suite", "case")
+        and finding.rule in ("suite", "case", "floor")
         and finding.cell.suite.kind == "judged"
     ]
 
 
 def _control(found: Sequence[Finding], limits: Limits, evidence: Evidence) -> None:
     """Before "worse" from scores: did today's judge give the stored answers the same drop?"""
-    control = {row.key: row.pct for row in evidence.control if row.pct is not None}
+    rows = {row.key: row for row in evidence.control if row.pct is not None}
+    control = {key: row.pct for key, row in rows.items() if row.pct is not None}
     for finding in worse_by_scores(found):
         moved = judge_move(finding.cell, control)
         if moved is None:
             continue
         finding.judge_ruled_out = True
         finding.judge_moved = moved.at_least > 0 and moved.drop >= limits.judge_move
-        if finding.judge_moved and _judge_explains(finding, moved, control, limits):
+        if finding.rule == "floor":
+            explained = _at_floor(_control_of(finding.cell, rows), finding.cell.suite)
+        else:
+            explained = _judge_explains(finding, moved, control, limits)
+        if finding.judge_moved and explained:
             finding.outcome, finding.confirmed = "judge_moved", False
 
 
@@ -473,6 +479,12 @@ def judge_move(cell: CellPair, control: dict[tuple[str, str, str], float]) -> Ju
     mean = math.fsum(drops) / len(drops)
     se = math.sqrt(spread_of(drops).variance / len(drops))
     return JudgeMove(mean, mean - t_quantile(1 - CONTROL_P, len(drops) - 1) * se, se)
+
+
+def _control_of(cell: CellPair, rows: dict[RowKey, Row]) -> list[Row]:
+    """The cell's stored answers as today's judge scores them."""
+    keys = [(cell.old_model, *pair.key[1:]) for pair in cell.pairs]
+    return [rows[key] for key in keys if key in rows]
 
 
 def _judge_explains(
