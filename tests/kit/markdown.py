@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator
 
@@ -49,6 +50,30 @@ def shown(text: str) -> str:
     inline = [child for token in parsed(text) for child in token.children or ()]
     seen = [" " if child.type.endswith("break") else child.content for child in inline if _is_text(child)]
     return "".join(seen).replace("\u200b", "")
+
+
+def found_in_text(text: str) -> list[str]:
+    """What GitHub's second reading would find in a whole document, code left out."""
+    return [found for token in parsed(text) for found in _second(_texts(token))]
+
+
+def tags(text: str) -> set[str]:
+    """Every tag and comment of the HTML that a document holds, code left out."""
+    html = [t.content for token in parsed(text) for t in (token, *(token.children or ())) if "html" in t.type]
+    return {tag for content in html for tag in re.findall(r"<!--.*?-->|<[^>]*>?", content, re.DOTALL)}
+
+
+def links(text: str) -> list[str]:
+    """Where the links and images of a document lead."""
+    inline = [child for token in parsed(text) for child in token.children or ()]
+    return [str(child.attrs.get("href", child.attrs.get("src"))) for child in inline if child.attrs]
+
+
+def _texts(token: Token) -> list[Token]:
+    if token.type != "html_block":
+        return token.children or []
+    bare = re.sub(r"<code>.*?</code>|<!--.*?-->|</?(details|summary)>", "", token.content, flags=re.DOTALL)
+    return [Token("text", "", 0, content=html.unescape(bare))]
 
 
 def _is_text(token: Token) -> bool:

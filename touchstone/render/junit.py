@@ -36,7 +36,7 @@ class _Case(NamedTuple):
 
 
 def junit_xml(result: ResultDoc, answers: Answers | None = None, language: Language = "en") -> str:
-    """The document. Names are English, messages in the reader's language; what fell short shows its answer."""
+    """The document. Names are English, messages the reader's; what fell short shows its answer."""
     words = Words(language)
     root = ET.Element("testsuites")
     for number, cell in enumerate(result.cells):
