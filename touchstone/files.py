@@ -184,9 +184,12 @@ class JsonlAppender:
     def close(self) -> None:
         """Sync and close; a second call does nothing."""
         if self._descriptor >= 0:
-            os.fsync(self._descriptor)
-            os.close(self._descriptor)
-            self._descriptor = -1
+            descriptor, self._descriptor = self._descriptor, -1
+            with _writing(self.path):
+                try:
+                    os.fsync(descriptor)
+                finally:
+                    os.close(descriptor)
 
     def __enter__(self) -> JsonlAppender:
         return self

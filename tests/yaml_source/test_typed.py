@@ -198,8 +198,10 @@ def _patterns(model: type[BaseModel]) -> set[str]:
         if isinstance(value, dict):
             if isinstance(value.get("pattern"), str):
                 found.add(value["pattern"])
-            for item in value.values():
-                walk(item)
+            # What stands under `not` is explained by the validator that refuses it, in its own words.
+            for key, item in value.items():
+                if key != "not":
+                    walk(item)
         elif isinstance(value, list):
             for item in value:
                 walk(item)

@@ -31,8 +31,8 @@ def storage_of(path: Path, clock: Callable[[], float] = time.time) -> Storage:
         free = shutil.disk_usage(folder).free
     except OSError:
         free = None
-    is_writable = os.access(folder, os.W_OK | os.X_OK)
-    return Storage(folder, free, is_writable, _clock_ahead(folder, clock) if is_writable else None)
+    ahead = _clock_ahead(folder, clock)  # None where nothing can be written; asking for the right is no proof
+    return Storage(folder, free, is_writable=ahead is not None, clock_ahead_s=ahead)
 
 
 def _clock_ahead(folder: Path, clock: Callable[[], float]) -> float | None:

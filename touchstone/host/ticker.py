@@ -21,6 +21,7 @@ from typing import TypeVar
 
 import psutil
 
+from touchstone.errors import TouchstoneError
 from touchstone.files import JsonlAppender
 from touchstone.host import sources
 from touchstone.host.readers.pmset import thermal_of_limit
@@ -46,8 +47,8 @@ def main(arguments: Sequence[str]) -> int:
     try:
         with JsonlAppender(Path(path)) as ticks, ThermalStream(system) as thermal:
             _write_ticks(ticks, thermal, Readings(system, float(power_every_s)))
-    except OSError as error:
-        _say(f"The resource ticks ended early ({error.strerror}): later memory and power figures are n/a.")
+    except TouchstoneError as error:
+        _say(f"The resource ticks ended early ({error.message}): later memory and power figures are n/a.")
         return 1
     return 0
 
