@@ -240,8 +240,9 @@ def test_no_pr_commits_on_a_branch_of_its_own_and_touches_nothing_else(repo: Scr
     assert changed == ["baselines/default/desk.json"]
 
 
-def test_promote_says_where_the_commit_may_go(repo: ScratchRepo) -> None:
-    assert touchstone(repo.path, "promote", "x").code == ExitCode.USAGE
+def test_promote_names_its_runs(repo: ScratchRepo) -> None:
+    assert touchstone(repo.path, "promote").code == ExitCode.USAGE
+    assert touchstone(repo.path, "promote", "latest").code == ExitCode.USAGE
     assert touchstone(repo.path, "promote", "latest", "--here").code == ExitCode.USAGE
 
 
