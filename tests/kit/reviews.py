@@ -71,7 +71,7 @@ def answers(comparison: Comparison) -> Answers:
 def result(rows: int = 11) -> ResultDoc:
     """The run that a comparison could be of."""
     suite = builders.judged_suite(prompts(rows), variants={"house": "Be kind.\nBe long."})
-    return builders.result(suite, {id_: (4, 4) for id_ in prompts(rows)})
+    return builders.result(suite, dict.fromkeys(prompts(rows), (4, 4)))
 
 
 def review(comparison: Comparison, **fields: Any) -> PackReview:

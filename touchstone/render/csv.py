@@ -10,6 +10,8 @@ from touchstone.files import canonical
 from touchstone.render.plain import one_line
 from touchstone.result.schema import Repeat, ResultDoc, Row
 
+TEXT_WIDTH = 2_000
+
 Value = str | int | float | bool | None
 
 _FORMULA_STARTS = ("=", "+", "-", "@", "|", "%", "＝", "＋", "－", "＠")
@@ -72,5 +74,5 @@ def _field(value: Value) -> str:
         return "true" if value else "false"
     if isinstance(value, int | float):
         return str(canonical(value))
-    told = one_line(value)
+    told = one_line(value, TEXT_WIDTH)
     return f"'{told}" if told.startswith(_FORMULA_STARTS) else told

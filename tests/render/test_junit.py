@@ -1,0 +1,160 @@
+"""The document is held to the constraints of the schema most readers share (Jenkins' xUnit plug-in)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from tests.kit import builders
+from tests.kit.builders import Outcome, Repeats
+from tests.kit.golden import golden
+from tests.kit.hostile import HOSTILE
+from touchstone.pack.checks import Check, Contains
+from touchstone.pack.schema import KoRule
+from touchstone.render.junit import junit_xml
+from touchstone.result.schema import ResultDoc
+
+NUMBER, TIME = r"\d+", r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?"
+# Element → (required attributes, optional ones, children in order, at most one outcome).
+SCHEMA: dict[str, tuple[dict[str, str], dict[str, str], set[str]]] = {
+    "testsuites": ({}, {"name": ".*", "tests": NUMBER, "failures": NUMBER, "errors": NUMBER}, {"testsuite"}),
+    "testsuite": (
+        {"name": ".*", "tests": NUMBER},
+        {"failures": NUMBER, "errors": NUMBER, "skipped": NUMBER, "timestamp": TIME, "id": ".*",
+         "package": ".*", "hostname": ".*"},
+        {"properties", "testcase", "system-out", "system-err"},
+    ),
+    "properties": ({}, {}, {"property"}),
+    "property": ({"name": ".*", "value": ".*"}, {}, set()),
+    "testcase": ({"name": ".*", "classname": ".*"}, {}, {"failure", "error", "skipped"}),
+    "failure": ({}, {"type": ".*", "message": ".*"}, set()),
+    "error": ({}, {"type": ".*", "message": ".*"}, set()),
+    "skipped": ({}, {"type": ".*", "message": ".*"}, set()),
+}  # fmt: skip
+
+CHECKS: dict[str, list[Check]] = {
+    "A1": [Contains(type="contains", value="yes"), Contains(type="contains", value="sure")],
+    "A2": [Contains(type="contains", value="yes")],
+}
+
+
+def valid(text: str) -> ET.Element:
+    assert text.startswith('<?xml version="1.0" encoding="UTF-8"?>\n')
+    root = ET.fromstring(text)
+    assert root.tag == "testsuites"
+    for element in root.iter():
+        _check(element)
+    for suite in root:
+        _check_counts(suite)
+    return root
+
+
+def _check(element: ET.Element) -> None:
+    required, optional, children = SCHEMA[element.tag]
+    assert set(required) <= set(element.attrib) <= set(required) | set(optional)
+    for name, value in element.attrib.items():
+        assert re.fullmatch((required | optional)[name], value), (element.tag, name, value)
+    assert {child.tag for child in element} <= children
+    if element.tag == "testcase":
+        assert len(element) <= 1
+    if children:
+        assert not (element.text or "").strip()
+
+
+def _check_counts(suite: ET.Element) -> None:
+    assert int(suite.attrib["tests"]) == len(suite.findall("testcase"))
+    for attribute, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        assert int(suite.attrib[attribute]) == len(suite.findall(f"testcase/{tag}"))
+    names = [case.attrib["name"] for case in suite.findall("testcase")]
+    assert len(names) == len(set(names))
+
+
+def measured(**table: Any) -> ResultDoc:
+    suite = builders.judged_suite(list(table), thresholds={"Q1": 3}, checks=CHECKS, ko_rule=KoRule())
+    return builders.result(suite, table)
+
+
+def outcomes(root: ET.Element) -> dict[str, str | None]:
+    return {
+        case.attrib["name"]: case[0].tag if len(case) else None for case in root.findall("testsuite/testcase")
+    }
+
+
+def test_the_document_is_the_golden_one() -> None:
+    found = measured(
+        A1=Outcome((4, 5), checks={"contains": 0.0}),
+        A2=Outcome((2, 5), flag=True),
+        A3=None,
+        A4=(5, 5),
+        A5=Outcome(status=None),
+    )
+    text = junit_xml(found, {("m", "none", "A1"): ["no <b>\x1b[31m]]>"]})
+    valid(text)
+    assert text == golden("junit.xml", text)
+
+
+def test_a_case_per_row_and_per_check_and_for_safety() -> None:
+    root = valid(junit_xml(measured(A1=(4, 5), A3=(4, 4))))
+    assert outcomes(root) == dict.fromkeys(["A1", "A1/contains", "A1/contains-2", "A3", "safety"])
+
+
+def test_what_could_not_be_judged_is_an_error_and_no_failure() -> None:
+    found = measured(
+        A1=Outcome((4, 4), checks={"contains": None}),
+        A2=Outcome(status="error"),
+        A3=None,
+        A4=Outcome(status="reasoning_only"),
+        A5=(1, 1),
+        A6=Outcome(status=None),
+    )
+    told = outcomes(valid(junit_xml(found)))
+    assert told["A1/contains"] == "error"
+    assert [told[prompt] for prompt in ("A2", "A3", "A4", "A5", "A6")] == [
+        "error", "error", "error", "failure", "skipped",
+    ]  # fmt: skip
+
+
+def test_a_check_over_repeats_is_as_bad_as_its_worst() -> None:
+    suite = builders.checks_suite(["A1", "A2"], repeats=2)
+    unread = Outcome(checks={"contains": None})
+    found = builders.result(suite, {"A1": Repeats([1.0, 0.0]), "A2": Repeats([0.0, unread])})
+    root = valid(junit_xml(found, None, "de"))
+    told = outcomes(root)
+    assert (told["A1/contains"], told["A2/contains"]) == ("failure", "error")
+    (failure,) = root.findall("testsuite/testcase[@name='A1/contains']/failure")
+    assert failure.attrib["message"] == "nicht bestanden 1/2"
+
+
+def test_a_pack_without_a_safety_gate_has_no_case_for_it() -> None:
+    found = builders.result(builders.checks_suite(["A1"]), {"A1": 1.0})
+    assert outcomes(valid(junit_xml(found))) == {"A1": None, "A1/contains": None}
+
+
+def test_safety_that_failed_or_is_not_assessed_is_told_apart() -> None:
+    flagged = measured(A1=Outcome((4, 4), flag=True))
+    assert outcomes(valid(junit_xml(flagged)))["safety"] == "failure"
+    suite = builders.judged_suite(["A1", "A2"], critical=["A1"])
+    unknown = builders.result(suite, {"A1": None, "A2": (4, 4)})
+    assert outcomes(valid(junit_xml(unknown)))["safety"] == "error"
+
+
+def test_names_are_the_same_in_every_language() -> None:
+    found = measured(A1=Outcome((2, 5)), A3=None)
+    english, german = (valid(junit_xml(found, None, language)) for language in ("en", "de"))
+    for path in (".//testcase", ".//property"):
+        names = [[element.attrib["name"] for element in root.findall(path)] for root in (english, german)]
+        assert names[0] == names[1]
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_texts_stay_text(text: str) -> None:
+    plain = measured(A1=(1, 1), A3=None)
+    cells = [cell.model_copy(update={"model": text}) for cell in plain.cells]
+    rows = [row.model_copy(update={"model": text}) for row in plain.rows]
+    rows[1].repeats[0].__dict__["detail"] = text
+    found = plain.model_copy(update={"cells": cells, "rows": rows})
+    root = valid(junit_xml(found, {row.key: [text] for row in rows}))
+    assert list(outcomes(root).values()) == ["failure", None, None, "error", None]
