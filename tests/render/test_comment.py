@@ -368,3 +368,12 @@ def test_the_readers_language_is_used_everywhere() -> None:
     outside = re.sub(r"`[^`]*`|```.*?```|<code>.*?</code>|<!--.*?-->", "", told, flags=re.DOTALL)
     assert not english & set(re.findall(r"[A-Za-z]+", outside))
     assert escaped("schlechter") in told
+
+
+def test_what_moved_is_told_in_the_readers_language_and_a_class_in_the_packs() -> None:
+    moves = ["Q1 4 → 3", "contains pass → error", "Q1 line – → 4.5", "red_flag", "label pass → fail"]
+    found = reviews.worse()
+    row = found.rows[3].model_copy(update={"moved_by": moves})
+    text = body(reviews.review(found.model_copy(update={"rows": [row]})), language="de")
+    told = "Q1 4 → 3, contains bestanden → Fehler, Q1 Linie – → 4.5, Red-Flag, label pass → fail"
+    assert f"| schlechter | {told} |" in text

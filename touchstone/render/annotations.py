@@ -62,7 +62,7 @@ def _findings(review: PackReview, words: Words) -> Iterator[Annotation]:
         yield Annotation("warning", title, told, review.path)
     for row in moved_rows(review.comparison):
         if row.state in {"worse", "not_judged", "suspect"}:
-            by = f" [{moves_words(row)}]" if row.moved_by else ""
+            by = f" [{moves_words(row, words)}]" if row.moved_by else ""
             told = f"{row.prompt} · {row.variant}: {scores(row, words)}, {state_words(row, words)}{by}"
             yield Annotation("error" if row.state == "worse" else "warning", title, told, review.path)
 

@@ -7,6 +7,7 @@ worst first, new and gone, notes, what the suite can see, the next command. Noth
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
@@ -40,6 +41,9 @@ FULL_SPAN = 100.0
 
 Answers = Mapping[tuple[str, str, str], tuple[Sequence[str], Sequence[str]]]
 """Row key → the reference's and the run's answers, one per repeat."""
+
+_CHECK_MOVE = re.compile(r"(.+) (pass|fail|error) → (pass|fail|error)")
+_LINE_MOVE = re.compile(r"(\S+) line (\S+) → (\S+)")
 
 ROW_ORDER = (
     "worse", "not_judged", "suspect", "rule_changed", "better", "new", "gone", "within_noise", "unchanged",
@@ -258,7 +262,7 @@ def _fall(row: ComparedRow) -> float:
 
 def _row(row: ComparedRow, words: Words, *, several: bool) -> str:
     scores = f"{numbers.percent(row.old, words)} → {numbers.percent(row.new, words)}"
-    by = f"  [{moves_words(row)}]" if row.moved_by else ""
+    by = f"  [{moves_words(row, words)}]" if row.moved_by else ""
     return visible(f"{_name(row, several=several)}: {scores}  {state_words(row, words)}{by}")
 
 
@@ -272,9 +276,22 @@ def state_words(row: ComparedRow, words: Words) -> str:
     return state
 
 
-def moves_words(row: ComparedRow) -> str:
+def moves_words(row: ComparedRow, words: Words) -> str:
     """The dimensions and checks that moved in a row."""
-    return ", ".join(row.moved_by).replace("red_flag", "red flag")
+    return ", ".join(_move(move, words) for move in row.moved_by)
+
+
+def _move(move: str, words: Words) -> str:
+    """What is ours of a move in the reader's language; a class is the pack's word and stays."""
+    if move.startswith("label "):
+        return move
+    if move.startswith("red_flag"):
+        return phrase(words, "red_flag" if move == "red_flag" else "red_flag_gone")
+    if found := _CHECK_MOVE.fullmatch(move):
+        return f"{found[1]} {words[found[2]]} → {words[found[3]]}"
+    if found := _LINE_MOVE.fullmatch(move):
+        return phrase(words, "line_moved", id=found[1], old=found[2], new=found[3])
+    return move
 
 
 def _name(row: ComparedRow, *, several: bool) -> str:

@@ -36,6 +36,8 @@ PHRASES: dict[str, tuple[str, str]] = {
     "old_answer": ("reference", "Referenz"),
     "new_answer": ("run", "Lauf"),
     "red_flag": ("red flag", "Red-Flag"),
+    "red_flag_gone": ("red flag gone", "keine Red-Flag mehr"),
+    "line_moved": ("{id} line {old} → {new}", "{id} Linie {old} → {new}"),
     "all_draws": ("all {n} draws: {spread}", "alle {n} Ziehungen: {spread}"),
     "draw": ("draw {n}", "Ziehung {n}"),
     "not_judged_yet": ("not judged", "nicht bewertet"),

@@ -243,7 +243,7 @@ def _rows(comparison: Comparison | None, said: Said) -> list[str]:
 
 def _row(row: ComparedRow, words: Words) -> list[str]:
     scores = f"{numbers.percent(row.old, words)} → {numbers.percent(row.new, words)}"
-    moves = escaped(one_line(moves_words(row), REASON_MAX)) or "–"
+    moves = escaped(one_line(moves_words(row, words), REASON_MAX)) or "–"
     return [
         code(row.prompt),
         code(row.variant),

@@ -120,6 +120,6 @@ def _row(row: ComparedRow, words: Words, *, several: bool) -> list[str]:
         name(row.variant),
         scores(row, words),
         state_words(row, words),
-        escaped(one_line(moves_words(row), _MOVES_WIDTH)) or "–",
+        escaped(one_line(moves_words(row, words), _MOVES_WIDTH)) or "–",
     ]
     return [name(row.model), *cells] if several else cells
