@@ -123,6 +123,24 @@ def test_a_check_killed_anywhere_decides_like_one_that_was_not(
         assert json.loads((repo.path / "runs" / name / "confirm.json").read_text())["rounds"] == rounds
 
 
+def test_a_check_killed_before_its_result_was_written_is_not_taken_for_unjudged(repo: ScratchRepo) -> None:
+    assert touchstone(repo.path, "check", "-q").code == 1
+    (run,) = run_ids(repo)
+    folder = repo.path / "runs" / run
+    whole = verdict_of(repo, run)
+    asked_only = json.loads((folder / "result.json").read_text())
+    asked_only["run"]["judged"] = None
+    for row in asked_only["rows"]:
+        row.update(state=None, pct=None, below_line=False)
+        for repeat in row["repeats"]:
+            repeat.update(verdict=None, scores={}, red_flag=None)
+    (folder / "result.json").write_text(json.dumps(asked_only))
+    (folder / "confirm.json").unlink()
+    (folder / "comparison.json").unlink()
+    assert touchstone(repo.path, "check", "-q", "--resume", run).code == 1
+    assert verdict_of(repo, run) == whole
+
+
 def test_ctrl_c_in_the_confirm_step_names_the_command_that_goes_on(
     repo: ScratchRepo, server: ChatServer
 ) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from touchstone.baseline.comparison import Comparison
 from touchstone.baseline.sides import RowKey
 from touchstone.errors import ExitCode, InterruptedRunError, NotJudgedError, TouchstoneError
-from touchstone.gate.bench import Bench
+from touchstone.gate.bench import Bench, stamp
 from touchstone.gate.budget import calls_of
 from touchstone.gate.compared import compared
 from touchstone.gate.confirm import Confirm
@@ -20,7 +20,7 @@ from touchstone.gate.further import CHECK_DRAW
 from touchstone.gate.held import Held
 from touchstone.gate.measure import ask_run, judge_run
 from touchstone.gate.reference import Reference
-from touchstone.gate.runs import load_run, result_of
+from touchstone.gate.runs import load_run, result_of, write_result
 from touchstone.gate.start import Order, start_run
 from touchstone.pack.load import LoadedPack
 from touchstone.result.schema import ResultDoc
@@ -147,13 +147,15 @@ def _ask(bench: Bench, check: PackCheck) -> bool:
 
 def _judge(bench: Bench, check: PackCheck) -> bool:
     bundle = _bundle(check)
-    check.result = judge_run(bench, bundle) if _is_open(bundle) else load_run(bundle).result
+    found = result_of(bundle)
+    if any(row.state in {None, "error"} for row in found.rows):
+        check.result = judge_run(bench, bundle)
+        return False
+    # A run may have been killed between its last verdict and its result.
+    stored = load_run(bundle).result
+    kept = stored.run.judged is not None and stored.rows == found.rows
+    check.result = stored if kept else write_result(bundle, judged=stamp(bench.now()))
     return False
-
-
-def _is_open(bundle: Bundle) -> bool:
-    """Whether a row has no verdict yet, or only one that is asked for again."""
-    return any(row.state in {None, "error"} for row in result_of(bundle).rows)
 
 
 def _hold(bench: Bench, check: PackCheck) -> bool:
