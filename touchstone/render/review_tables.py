@@ -15,7 +15,7 @@ from touchstone.render.comparison import (
     state_words,
     value_words,
 )
-from touchstone.render.markdown import code, escaped, table
+from touchstone.render.markdown import code, escaped, sentence, table
 from touchstone.render.phrases import phrase
 from touchstone.render.plain import one_line
 from touchstone.render.review_phrases import more, review_phrase
@@ -107,7 +107,7 @@ def _told(cell: ComparedCell, words: Words) -> dict[str, str]:
         "state": words[cell.state],
         "level": from_to(levels[first:]),
         "safety": from_to([SAFETY_MARKS[mark] for mark in cell.safety][first:]),
-        "classes": escaped(from_to(labels[first:])),
+        "classes": sentence(from_to(labels[first:])),
         "below": from_to([str(cell.old_below), str(cell.new_below)][first:]),
         "same": f"{cell.identical}/{cell.shared}" if cell.shared else "–",
         "length": from_to(lengths[first:]),

@@ -12,7 +12,7 @@ from touchstone.render.markdown import block, folded, html_code
 from touchstone.render.phrases import phrase
 from touchstone.render.plain import one_line
 from touchstone.render.review_phrases import more, review_phrase
-from touchstone.render.review_tables import name, scores
+from touchstone.render.review_tables import NAME_WIDTH, name, scores
 from touchstone.render.words import Words
 
 _DIFF_LINE_WIDTH = 300
@@ -31,7 +31,10 @@ def prompt_diff(diff: TextDiff, words: Words, most: int) -> Lines:
 
 def folded_diff(diff: TextDiff, words: Words, most: int) -> Lines:
     """A diff folded behind its title."""
-    return folded(review_phrase(words, _TITLES[diff.kind], id=html_code(diff.id)), _diff(diff, words, most))
+    return folded(
+        review_phrase(words, _TITLES[diff.kind], id=html_code(one_line(diff.id, NAME_WIDTH))),
+        _diff(diff, words, most),
+    )
 
 
 def answer_pairs(
