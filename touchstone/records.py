@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict
 
@@ -15,3 +15,7 @@ class Record(BaseModel):
     def to_json(self) -> dict[str, Any]:
         """The record as plain JSON values, field aliases applied."""
         return self.model_dump(mode="json", by_alias=True)
+
+    def replaced(self, **values: Any) -> Self:
+        """The record with some fields replaced, unvalidated; cheaper in time and memory than a copy."""
+        return self.model_construct(_fields_set=self.model_fields_set, **(self.__dict__ | values))

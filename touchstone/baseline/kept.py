@@ -7,6 +7,7 @@ are not kept: they say something of the machine, not of the answer.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from pydantic import ValidationError
 
@@ -139,9 +140,15 @@ def _case(kept: KeptCase, place: str) -> Case:
     )
 
 
+_ROW_FIELDS = set(Row.model_fields)
+_REPEAT_FIELDS = set(Repeat.model_fields)
+
+
 def _row(kept: KeptVerdict, hashes: Sequence[str], run: int, suite: Suite) -> Row:
     places = range(run * kept.repeats, (run + 1) * kept.repeats)
-    return Row(
+    # The file was validated; a set of field names per object would be most of a large baseline's memory.
+    return Row.model_construct(
+        _fields_set=_ROW_FIELDS,
         model=kept.model,
         variant=kept.variant,
         prompt=kept.prompt,
@@ -154,7 +161,8 @@ def _row(kept: KeptVerdict, hashes: Sequence[str], run: int, suite: Suite) -> Ro
 
 
 def _repeat(kept: KeptVerdict, hashes: Sequence[str], place: int, number: int) -> Repeat:
-    return Repeat(
+    return Repeat.model_construct(
+        _fields_set=_REPEAT_FIELDS,
         repeat=number,
         status=kept.status[place],
         verdict="judged",
@@ -170,6 +178,7 @@ def _repeat(kept: KeptVerdict, hashes: Sequence[str], place: int, number: int) -
     )
 
 
+@lru_cache(maxsize=1024)
 def _check(score: float | None) -> CheckScore:
     # Whether the score passes is read under the suite's rules when the row is scored.
     return CheckScore(status="error" if score is None else "pass", score=score)

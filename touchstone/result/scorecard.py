@@ -103,20 +103,16 @@ def _scored_row(row: Row, asked: Asked) -> Row:
     repeats = [_with_check_status(repeat, asked) for repeat in row.repeats]
     pct = _pct(repeats, asked)
     below_line = pct is not None and _is_below_line(repeats, asked)
-    read = {
-        "repeats": repeats,
-        "pct": pct,
-        "below_line": below_line,
-        "state": _state(repeats, pct, below_line),
-    }
-    return row.model_copy(update=read)
+    return row.replaced(
+        repeats=repeats, pct=pct, below_line=below_line, state=_state(repeats, pct, below_line)
+    )
 
 
 def _with_check_status(repeat: Repeat, asked: Asked) -> Repeat:
     checks = {id_: _under_line(check, asked.checks.get(id_)) for id_, check in repeat.checks.items()}
     if asked.label is not None and repeat.verdict in ("judged", "error"):
         checks[LABEL_CHECK] = _label_check(repeat.label, asked.label)
-    return repeat if checks == repeat.checks else repeat.model_copy(update={"checks": checks})
+    return repeat if checks == repeat.checks else repeat.replaced(checks=checks)
 
 
 def _under_line(check: CheckScore, line: CheckLine | None) -> CheckScore:
