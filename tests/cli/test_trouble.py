@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -191,3 +192,42 @@ def test_show_writes_only_where_it_can(repo: ScratchRepo) -> None:
         4,
         "/nonexist/x: cannot be written",
     )
+
+
+def test_a_run_of_which_nothing_was_judged_says_nothing(repo: ScratchRepo, mind: desk.Mind) -> None:
+    mind.prose = True
+    one = touchstone(repo.path, "measure", "--pack", "care", "--only", "C2", "-q")
+    assert one.code == 2, one.out
+
+
+def test_the_command_that_goes_on_repeats_the_flags_of_the_start(
+    repo: ScratchRepo, server: ChatServer, mind: desk.Mind
+) -> None:
+    repo.path.joinpath("touchstone.yaml").unlink()
+    mind.dies_after = 2
+    done = touchstone(
+        repo.path, "measure", "--pack", "desk", "--base-url", server.base_url, "--model", desk.MODEL,
+        "--runs-dir", "my runs", "-q",
+    )  # fmt: skip
+    assert done.code == 2
+    (line,) = [line for line in done.err.splitlines() if "go on:" in line]
+    command = shlex.split(line.partition("go on: ")[2])
+    assert command[:2] == ["touchstone", "measure"]
+    mind.dies_after = None
+    assert touchstone(repo.path, *command[1:]).code == 0
+
+
+def test_max_minutes_is_felt_while_a_server_is_silent(repo: ScratchRepo, server: ChatServer) -> None:
+    server.service_s = 60
+    began = time.monotonic()
+    done = touchstone(repo.path, "measure", "--pack", "desk", "--max-minutes", "0.03", "-q")
+    no_bug(done, 2, "max_minutes (0.03) used up")
+    assert time.monotonic() - began < 30
+    server.service_s = 0
+
+
+def test_eval_tells_how_many_answered_and_failed(repo: ScratchRepo, mind: desk.Mind) -> None:
+    mind.fails_on = "two?"
+    done = touchstone(repo.path, "eval", "--pack", "desk", "-q")
+    assert "4 of 5 answered · 1 error" in done.out
+    assert "0 pass" not in done.out

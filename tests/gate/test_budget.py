@@ -4,7 +4,7 @@ import pytest
 
 from tests.kit import builders
 from touchstone.errors import RefusedError
-from touchstone.gate.budget import Calls, Deadline, calls_of, require_within
+from touchstone.gate.budget import Calls, calls_of, require_within
 
 VARIANTS = {"none": None, "house": "Be brief."}
 
@@ -23,12 +23,3 @@ def test_an_estimate_over_the_limit_is_refused_with_the_way_out() -> None:
         require_within(101, 100)
     assert caught.value.hint is not None
     assert "--limit" in caught.value.hint
-
-
-def test_a_deadline_counts_from_its_making() -> None:
-    now = 100.0
-    deadline = Deadline(0.5, lambda: now)
-    assert not deadline.is_over()
-    now = 130.0
-    assert deadline.is_over()
-    assert not Deadline(None, lambda: now).is_over()

@@ -66,13 +66,14 @@ class Mind:
     """What the scripted models say. `scores` are the judge's per dimension; `flagged` answers get a flag.
 
     After `dies_after` requests every further one finds its connection reset; the question `fails_on` is
-    answered with HTTP 500.
+    answered with HTTP 500. With `prose` the judge never gives a verdict.
     """
 
     scores: Mapping[str, int] = field(default_factory=lambda: {"Q1": 4, "Q2": 5})
     flagged: str | None = None
     dies_after: int | None = None
     fails_on: str | None = None
+    prose: bool = False
     asked: int = 0
 
     def __call__(self, body: dict[str, Any]) -> Script:
@@ -83,6 +84,8 @@ class Mind:
         asked = body["messages"][-1]["content"]
         if asked == self.fails_on:
             return whole({"error": {"message": "planned failure"}}, 500)
+        if body["model"] == JUDGE and self.prose:
+            return answer("It is fine.", model=JUDGE)
         if body["model"] == JUDGE:
             flag = self.flagged is not None and self.flagged in asked
             verdict = {"rationale": "As seen.", "scores": dict(self.scores), "red_flag": flag}

@@ -47,7 +47,7 @@ def is_unjudged(found: Matchup, rows: Sequence[ComparedRow]) -> bool:
     unjudged = [row for row in rows if row.state == "not_judged"]
     of = sum(row.state != "gone" for row in rows)
     critical = any(found.suite.cases[row.prompt].rubric.safety_critical for row in unjudged)
-    return critical or len(unjudged) > max(1, UNJUDGED_SHARE * of)
+    return critical or len(unjudged) == of > 0 or len(unjudged) > max(1, UNJUDGED_SHARE * of)
 
 
 def incomparable(found: Matchup) -> str | None:

@@ -44,7 +44,7 @@ def command(
             "--resume goes on with a run as it was started: leave out the other flags of a start"
         )
     effective = settings_of(given)
-    with bench_for(effective, given) as bench:
+    with bench_for(effective, given, go_on="touchstone eval --resume") as bench:
         if resume:
             bundles = [resumed(resume, bench)]
         else:

@@ -26,7 +26,7 @@ def command(run: str, as_json: bool, **given: Any) -> int:
     is needed, not the models.
     """
     effective = settings_of(given)
-    with bench_for(effective, given) as bench:
+    with bench_for(effective, given, go_on="touchstone judge --bundle") as bench:
         bundle = find_bundle(run, bench.runs_dir, Path.cwd())
         result = judge_run(bench, bundle)
     show_results([bundle], [result], as_json=as_json, language=effective.config.language)

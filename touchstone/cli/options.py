@@ -5,6 +5,7 @@ A flag is a setting's key path with dashes, `endpoint.` dropped; what is given b
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -75,6 +76,16 @@ def overrides_of(given: Mapping[str, Any]) -> dict[str, tuple[object, str]]:
         for flag in SETTING_FLAGS
         if given.get(_PARAMETER_OF[flag.name]) is not None
     }
+
+
+def with_flags(command: str, given: Mapping[str, Any]) -> str:
+    """A command to copy, with the setting flags this one was given before its last option."""
+    told = [("--config", given.get("config_path"))]
+    told += [(flag.name, given.get(_PARAMETER_OF[flag.name])) for flag in SETTING_FLAGS]
+    told += [("--model", model) for model in given.get("models") or ()]
+    words = [word for name, value in told if value is not None for word in (name, str(value))]
+    head, _, last = command.rpartition(" ")
+    return " ".join(filter(None, [head, shlex.join(words), last]))
 
 
 def json_option(command: Command) -> Command:

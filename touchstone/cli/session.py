@@ -6,7 +6,6 @@ import os
 import secrets
 import signal
 import threading
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -16,13 +15,12 @@ from typing import Any
 
 import click
 
-from touchstone.cli.options import overrides_of
+from touchstone.cli.options import overrides_of, with_flags
 from touchstone.cli.progress import Phases
 from touchstone.config import Effective, ModelSettings, load_config
 from touchstone.errors import BadInputError, UsageError
 from touchstone.files import json_pretty, write_atomic
 from touchstone.gate.bench import Bench
-from touchstone.gate.budget import Deadline
 from touchstone.gate.start import moved_since
 from touchstone.judge.phase import JudgeProgress
 from touchstone.pack.load import LoadedPack, find_packs, load_pack
@@ -77,7 +75,12 @@ def bench_for(
     config = effective.config
     if given.get("models"):
         config = config.model_copy(update={"models": _models_named(config.models, given["models"])})
-    with Phases(quiet=bool(given.get("quiet"))) as phases, stop_on_signal() as stop:
+    halt = threading.Event()
+    with (
+        Phases(quiet=bool(given.get("quiet"))) as phases,
+        stop_on_signal(halt) as stop,
+        _time_limit(config.max_minutes, halt),
+    ):
         yield Bench(
             config=config,
             root=effective.root,
@@ -87,12 +90,12 @@ def bench_for(
             token=lambda: secrets.token_hex(3),
             wait_s=LOCK_WAIT_S if given.get("wait") else 0.0,
             strict_preflight=bool(given.get("strict_preflight")),
-            deadline=Deadline(config.max_minutes, time.monotonic),
             stop=stop,
+            halt=halt,
             say=say,
             on_answer=lambda event: _show_answer(phases, event),
             on_verdict=lambda event: _show_verdict(phases, event),
-            go_on=go_on,
+            go_on=with_flags(go_on, given),
         )
 
 
@@ -108,14 +111,15 @@ def resumed(name: str, bench: Bench) -> Bundle:
 
 
 @contextmanager
-def stop_on_signal() -> Iterator[threading.Event]:
-    """An event that Ctrl-C or SIGTERM sets; a second Ctrl-C interrupts at once."""
+def stop_on_signal(halt: threading.Event) -> Iterator[threading.Event]:
+    """An event that Ctrl-C or SIGTERM sets, `halt` with it; a second Ctrl-C interrupts at once."""
     stop = threading.Event()
 
     def ask_to_stop(_signal: int, _frame: FrameType | None) -> None:
         if stop.is_set():
             raise KeyboardInterrupt
         stop.set()
+        halt.set()
         say("stopping; press Ctrl-C again to leave at once")
 
     before = {number: signal.signal(number, ask_to_stop) for number in (signal.SIGINT, signal.SIGTERM)}
@@ -124,6 +128,21 @@ def stop_on_signal() -> Iterator[threading.Event]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def _time_limit(minutes: float | None, halt: threading.Event) -> Iterator[None]:
+    """Set `halt` when so many minutes have passed; what waits for a server is then left at once."""
+    if minutes is None:
+        yield
+        return
+    timer = threading.Timer(60 * minutes, halt.set)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def show_results(

@@ -11,7 +11,6 @@ from threading import Event
 
 from touchstone.config import Config, Endpoint, api_key
 from touchstone.engine.client import ChatClient
-from touchstone.gate.budget import Deadline
 from touchstone.judge.phase import JudgeProgress
 from touchstone.run.runner import EvalProgress
 
@@ -33,17 +32,19 @@ class Bench:
     wait_s: float = 0.0
     """How long to wait for another run on the same engine."""
     strict_preflight: bool = False
-    deadline: Deadline = field(default_factory=lambda: Deadline(None, time.monotonic))
     stop: Event = field(default_factory=Event)
+    """Set when the person or the system says stop."""
+    halt: Event = field(default_factory=Event)
+    """Set then, and when the time is up: whatever waits ends its waiting."""
     say: Callable[[str], None] = lambda _: None
     on_answer: Callable[[EvalProgress], None] = lambda _: None
     on_verdict: Callable[[JudgeProgress], None] = lambda _: None
     go_on: str = "touchstone measure --resume"
-    """The command that goes on with a stopped run; the run's id follows."""
+    """The command that goes on with a run, the flags it was started with included; the run's id follows."""
 
     def is_stopped(self) -> bool:
         """Whether to stop asking: told to, or out of time."""
-        return self.stop.is_set() or self.deadline.is_over()
+        return self.halt.is_set() or self.stop.is_set()
 
     @property
     def runs_dir(self) -> Path:
@@ -59,7 +60,7 @@ class Bench:
 
 def client_for(endpoint: Endpoint, bench: Bench) -> ChatClient:
     """A client of an endpoint that stops when the bench does; its key comes from the environment."""
-    return ChatClient(endpoint, api_key(endpoint, bench.environ), stop=bench.stop)
+    return ChatClient(endpoint, api_key(endpoint, bench.environ), stop=bench.halt)
 
 
 def stamp(moment: datetime) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from touchstone.errors import RefusedError
@@ -45,15 +45,3 @@ def require_within(calls: int, limit: int | None) -> None:
             f"this would take {calls} calls, and max_calls is {limit}",
             "Raise --max-calls, or ask less: --only, --limit.",
         )
-
-
-class Deadline:
-    """`max_minutes`, counted from the start; also the stop signal a phase looks at."""
-
-    def __init__(self, minutes: float | None, clock: Callable[[], float]) -> None:
-        self._clock = clock
-        self._end = None if minutes is None else clock() + 60 * minutes
-
-    def is_over(self) -> bool:
-        """Whether the time is used up."""
-        return self._end is not None and self._clock() >= self._end

@@ -37,10 +37,10 @@ def compared(reference: Reference | None, bundle: Bundle, config: Config) -> Com
 
 
 def says_nothing(rows: Sequence[Row], suite: Suite) -> bool:
-    """Whether more than max(1 row, 5 %), or one safety-critical row, could not be judged (exit 2)."""
+    """Whether more than max(1 row, 5 %), a safety-critical row, or all there is was not judged (exit 2)."""
     missing = [row for row in rows if row.state in {None, "error"}]
     critical = any(suite.cases[row.prompt].rubric.safety_critical for row in missing)
-    return critical or len(missing) > max(1, UNJUDGED_SHARE * len(rows))
+    return critical or len(missing) == len(rows) or len(missing) > max(1, UNJUDGED_SHARE * len(rows))
 
 
 def without_reference(side: Side, candidate: CandidateInfo, *, required: bool) -> Comparison:

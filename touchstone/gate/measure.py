@@ -52,6 +52,7 @@ def ask_run(bench: Bench, bundle: Bundle) -> ResultDoc:
             open_block=lambda model: _open_block(bench, bundle, model, client.ask),
             progress=bench.on_answer,
             stop=bench.is_stopped,
+            go_on=bench.go_on,
         )
     result = write_result(bundle)
     if not finished:
@@ -72,7 +73,14 @@ def ask_further(bench: Bench, bundle: Bundle, samples: Sequence[SampleKey]) -> N
     """Ask further draws of planned rows, as far as time allows; the models are known to answer."""
     endpoint = bench.config.endpoint
     with bundle.lock(), _engine_of(endpoint, bench), client_for(endpoint, bench) as client:
-        run_eval(bundle, client.ask, samples=samples, progress=bench.on_answer, stop=bench.is_stopped)
+        run_eval(
+            bundle,
+            client.ask,
+            samples=samples,
+            progress=bench.on_answer,
+            stop=bench.is_stopped,
+            go_on=bench.go_on,
+        )
 
 
 def judge_further(
@@ -112,7 +120,7 @@ def todays_judge(bench: Bench, bundle: Bundle, *, keep_self_test: bool = False) 
 def unanswered(result: ResultDoc) -> bool:
     """Whether more than max(1 row, 5 %) have no answer: the run says nothing (exit 2)."""
     missing = [row for row in result.rows if any(repeat.status in {None, "error"} for repeat in row.repeats)]
-    return len(missing) > max(1, UNJUDGED_SHARE * len(result.rows))
+    return len(missing) == len(result.rows) or len(missing) > max(1, UNJUDGED_SHARE * len(result.rows))
 
 
 def unjudged(result: ResultDoc, suite: Suite) -> bool:
@@ -203,6 +211,7 @@ def _judge(bench: Bench, bundle: Bundle, judge: Judge, **what: Any) -> None:
         stop=bench.is_stopped,
         use_schema=judge.use_schema,
         concurrency=judge.concurrency,
+        go_on=bench.go_on,
         **what,
     )
 

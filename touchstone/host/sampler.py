@@ -7,6 +7,7 @@ import select
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from touchstone.host.command import environment, this_system
@@ -65,12 +66,21 @@ def start_sampler(path: Path, system: str | None = None, power_every_s: float = 
     return sampler
 
 
+def _without_secrets(environ: Mapping[str, str]) -> dict[str, str]:
+    """What the ticker's Python needs; no key and no token of the run."""
+    wanted = ("PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "LANG", "VIRTUAL_ENV")
+    return {
+        name: text for name, text in environ.items() if name in wanted or name.startswith(("PYTHON", "LC_"))
+    }
+
+
 def _spawn(path: Path, system: str, power_every_s: float) -> _Process | None:
     # -P: the folder a run is started in may hold anything, and must not be imported from.
     ticker = ["-P", "-m", "touchstone.host.ticker", str(path.absolute()), system, str(power_every_s)]
     try:
         return subprocess.Popen(
             [sys.executable, *ticker],
+            env=_without_secrets(os.environ),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -43,7 +43,8 @@ _Memory = TypeVar("_Memory")
 def main(arguments: Sequence[str]) -> int:
     """Write ticks to the end of the file until standard input closes."""
     path, system, power_every_s = arguments
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the run's to answer; it then closes the pipe
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)  # both are the run's to answer; it then closes the pipe
     try:
         with JsonlAppender(Path(path)) as ticks, ThermalStream(system) as thermal:
             _write_ticks(ticks, thermal, Readings(system, float(power_every_s)))

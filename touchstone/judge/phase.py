@@ -39,6 +39,7 @@ def judge_bundle(
     extra_pass: int = 0,
     concurrency: int = 1,
     keys: Collection[SampleKey] | None = None,
+    go_on: str = "touchstone judge --bundle",
 ) -> JudgeOutcome:
     """Judge every answer of a bundle that has no verdict by today's judge, `concurrency` at a time.
 
@@ -63,7 +64,7 @@ def judge_bundle(
             if judgement.verdict:
                 lines.append(judgement.verdict.to_json())
             tally.take(judgement)
-            _refuse_a_failing_judge(bundle, tally, judgement)
+            _refuse_a_failing_judge(bundle, tally, judgement, go_on)
     return replace(tally.outcome, calibrated=calibrated, stopped=stop())
 
 
@@ -137,13 +138,13 @@ def _calibrated(
     return None if stop() else True
 
 
-def _refuse_a_failing_judge(bundle: Bundle, tally: Tally, judgement: Judgement) -> None:
+def _refuse_a_failing_judge(bundle: Bundle, tally: Tally, judgement: Judgement, go_on: str) -> None:
     setup = bundle.manifest.judge
     if setup and 0 < setup.max_consecutive_failures <= tally.failures_in_a_row:
         raise NotJudgedError(
             f"the judge {setup.model} failed {tally.failures_in_a_row} times in a row; "
             f"the last time: {judgement.failure}",
-            f"Every verdict so far is kept. Put it right, then go on: touchstone judge --bundle {bundle.id}",
+            f"Every verdict so far is kept. Put it right, then go on: {go_on} {bundle.id}",
         )
 
 

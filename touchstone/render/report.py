@@ -59,6 +59,8 @@ def counts_line(result: ResultDoc, words: Words) -> str:
             "planned", "answered", "judged",
         )
     }  # fmt: skip
+    if all(cell.quality is None for cell in result.cells):
+        return _answered_line(result, words)
     states = (("passed", "pass"), ("failed", "fail"), ("error", "error"))
     head = " · ".join(f"{total[name]} {words[word]}" for name, word in states)
     rest = [
@@ -69,6 +71,21 @@ def counts_line(result: ResultDoc, words: Words) -> str:
     if total["judged"] < total["planned"]:
         rest.append(f"{total['judged']}/{total['planned']} {words['judged'].lower()}")
     return " · ".join([f"**{head}**", *rest])
+
+
+def _answered_line(result: ResultDoc, words: Words) -> str:
+    """Before judging only this is known: how many answered, and how many failed to."""
+    repeats = [repeat for row in result.rows for repeat in row.repeats]
+    planned = sum(cell.counts.planned for cell in result.cells)
+    failed = sum(repeat.status == "error" for repeat in repeats)
+    answered = sum(repeat.status not in {None, "error"} for repeat in repeats)
+    head = words.filled("answered", answered=answered, planned=planned)
+    told = [f"{failed} {words['error']}"] + [
+        f"{count} {words[status]}"
+        for status in ("empty", "reasoning_only", "truncated")
+        if (count := sum(repeat.status == status for repeat in repeats))
+    ]
+    return " · ".join([f"**{head}**", *told, words["not_judged_yet"]])
 
 
 def judge_line(result: ResultDoc, words: Words) -> str:

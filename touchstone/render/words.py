@@ -128,6 +128,8 @@ WORDS: dict[str, tuple[str, str]] = {
         "{concurrency} requests were in flight at once, so no answer has a time of its own.",
         "{concurrency} Anfragen liefen gleichzeitig, deshalb hat keine Antwort eine eigene Zeit.",
     ),
+    "answered": ("{answered} of {planned} answered", "{answered} von {planned} beantwortet"),
+    "not_judged_yet": ("not judged yet", "noch nicht bewertet"),
     "incomplete": (
         "This run is not complete: {answered} of {planned} answered.",
         "Dieser Lauf ist nicht vollständig: {answered} von {planned} beantwortet.",

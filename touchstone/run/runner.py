@@ -46,6 +46,7 @@ def run_eval(
     open_block: Callable[[str], None] = lambda _: None,
     progress: Callable[[EvalProgress], None] = lambda _: None,
     stop: Callable[[], bool] = lambda: False,
+    go_on: str = "touchstone eval --resume",
 ) -> bool:
     """Ask every open sample of a bundle; True when nothing is open any more, False when told to stop.
 
@@ -65,7 +66,7 @@ def run_eval(
                 lines.append(response.to_json())
                 tally = tally.with_response(response)
                 progress(EvalProgress(tally.done, planned, tally.errors, response))
-                tally.refuse_a_dead_server(bundle)
+                tally.refuse_a_dead_server(bundle, go_on)
             if stop():
                 return False
     return True
@@ -109,11 +110,11 @@ class _Tally:
             self, done=self.done + 1, errors=self.errors + 1, in_a_row=self.in_a_row + 1 if gone else 0
         )
 
-    def refuse_a_dead_server(self, bundle: Bundle) -> None:
+    def refuse_a_dead_server(self, bundle: Bundle, go_on: str) -> None:
         if self.in_a_row >= CONSECUTIVE_FAILURES_MAX:
             raise EngineError(
                 f"the engine stopped answering: {self.in_a_row} requests in a row failed",
-                f"Start it again, then go on: touchstone eval --resume {bundle.id}",
+                f"Start it again, then go on: {go_on} {bundle.id}",
             )
 
 
