@@ -78,10 +78,12 @@ def command(
     (loaded,) = packs_of(effective, [bundles[0].manifest.suite.pack_id], Path.cwd())
     prepared = prepare(wanted, loaded, effective.config, effective.root, datetime.now(UTC).date())
     language = effective.config.language
-    click.echo(notes_text(prepared.notes), nl=False)
     if prepared.baseline is None:
+        # The answers are not about to be published when nothing is.
+        click.echo(notes_text([note for note in prepared.notes if note.code != "answers"]), nl=False)
         click.echo(refusals_text(prepared.refusals), nl=False, err=True)
         return ExitCode.REFUSED
+    click.echo(notes_text(prepared.notes), nl=False)
     committed = _commit(prepared, wanted, here=here)
     click.echo(promoted_text(prepared.baseline, prepared.replaces, language), nl=False)
     click.echo(f"{prepared.relpath}: commit {committed.commit[:12]} on {committed.branch}")
