@@ -5,6 +5,8 @@ Accepted is a reply that holds exactly one verdict at its top level: an object w
 Thinking before it, one Markdown fence, prose around it and a template token behind it are passed over.
 `4.0` is 4; `"4"`, `4.5` and `true` are faults. A text that looks like a verdict in any other place — inside
 another object or array, broken off, broken, standing in the answer itself — makes the reply unusable.
+So does a closing bracket without its opening one, or a `"key":` outside every object: the verdict beside
+it may have been meant for the inside of something else.
 """
 
 from __future__ import annotations
@@ -46,9 +48,12 @@ _THINKING_END = re.compile(r"</(?:think|thinking|reasoning)>")
 _OPENER = re.compile(r"[\[{]")
 _STRUCTURE = re.compile(r'[\\"\[\]{}]')
 _VERDICT_KEY = re.compile(r"(?:rationale|scores|red_flag)\\?[\"']?\s*:")
-_LOOSE_KEY = re.compile(r"[\"'](?:rationale|scores|red_flag)\\?[\"']\s*:")
-_SCORES = re.compile(r"scores[\\\"']*\s*[:=]\s*\{([^{}]*)\}")
-_PAIR = re.compile(r"(?<![\w.\-])([\w.\-]+)[\\\"']*\s*[:=]\s*[\\\"']*(\d{1,9})")
+_LOOSE = re.compile(r"""[}\]]|"[^"]*"\s*:|'\w+\\?'\s*:""")
+_SCORES = re.compile(r"scores[\\\"']*\s*[:=]\s*\{((?:[^{}]|\{[^{}]*\})*+)\}")
+_PAIR = re.compile(
+    r"(?<![\w.\-])([\w.\-]+)[\\\"']*\s*[:=]\s*(?=\[?[\\\"']*(\d{1,9})|\{[^{}]*?[:=]\s*[\\\"']*(\d{1,9}))"
+)
+_ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
 _BLANKS = re.compile(r"\s+")
 
 
@@ -89,11 +94,15 @@ def stands_in(answer: str, source: str, scores: Mapping[str, int]) -> bool:
     """Whether a verdict is the answer's own text: its characters, or its scores in whatever spelling.
 
     A judge that quotes such an answer without escapes writes the answer's scores into its own verdict.
+    Found are scores beside further dimensions, one level deeper (`{"v": 5}`, `[5]`), with `\\u` escapes in
+    their keys; not found are scores deeper still, in words, or as numbers like `0.5e1`.
     """
     if _BLANKS.sub("", source) in _BLANKS.sub("", answer):
         return True
-    told = ({id_: int(score) for id_, score in _PAIR.findall(block)} for block in _SCORES.findall(answer))
-    return any(scores == block for block in told)
+    plain = _ESCAPED.sub(lambda escape: chr(int(escape[1], 16)), answer)
+    wanted = set(scores.items())
+    told = ({(id_, int(a or b)) for id_, a, b in _PAIR.findall(block)} for block in _SCORES.findall(plain))
+    return any(wanted <= pairs for pairs in told)
 
 
 def _parsed(text: str, brief: Brief, answer: str) -> ParsedVerdict:
@@ -167,9 +176,9 @@ def _top_level(text: str) -> Iterator[tuple[str, Any]]:
 
 
 def _refuse_loose(text: str, start: int, end: int) -> None:
-    """A piece of a verdict outside every bracket: something closed the object it belongs to too early."""
-    if _LOOSE_KEY.search(text, start, end):
-        raise _FaultyError("broken", "the verdict is not valid JSON: parts of it stand outside its object")
+    """A key or a closing bracket outside every object: something closed the one it belongs to too early."""
+    if _LOOSE.search(text, start, end):
+        raise _FaultyError("broken", "the reply is not valid JSON: parts of it stand outside their object")
 
 
 def _decoded(text: str, start: int) -> tuple[int | None, Any]:
