@@ -277,6 +277,26 @@ class TestCalibration:
         assert judge(bundle, asked).calibrated is True
         assert "sum is 7" in asked.prompts[0], "the first item is not judged again"
 
+    @pytest.mark.parametrize("thinking", ["off", None])
+    def test_a_refused_request_is_told_as_such_and_not_as_an_uncalibrated_judge(
+        self, tmp_path: Path, thinking: str | None
+    ) -> None:
+        suite = judged_suite(calibration=[GOOD, BAD], judge={"thinking": thinking})
+        bundle = bundle_of(tmp_path, suite)
+        said = "HTTP 400: chat_template_kwargs is not supported"
+        asked = always(Reply(status="error", text="", error_class="http", error_message=said))
+        error = refused(bundle, asked)
+        assert isinstance(error, NotJudgedError)
+        assert error.exit_code is ExitCode.NOT_JUDGED
+        assert "refused the request (calibration item cal-good)" in error.message
+        assert said in error.message
+        assert "calibrated" not in error.message
+        assert "stronger" not in (error.hint or "")
+        assert ("judge.thinking: allow" in (error.hint or "")) == (thinking == "off")
+        assert len(asked.requests) == 1
+        assert not bundle.judgements_path.exists()
+        assert judge(bundle, honest()).calibrated is True
+
     def test_an_item_that_failed_is_judged_again_and_a_changed_one_too(self, tmp_path: Path) -> None:
         bundle = bundle_of(tmp_path, judged_suite(calibration=[GOOD]))
         refused(bundle, always(verdict_text({"Q1": 1})))

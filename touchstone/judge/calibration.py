@@ -2,7 +2,8 @@
 
 Each item's verdict is one line of the bundle's `calibration.jsonl`. A judge that falls outside a band,
 sets a wrong flag, cannot be read, or says the same of good and bad alike is not calibrated: the run stops
-before a single answer is scored.
+before a single answer is scored. It stops as well where the judge's engine refuses the request, which
+says nothing about the judge.
 """
 
 from __future__ import annotations
@@ -64,7 +65,8 @@ def calibrate(
 ) -> Iterator[CalibrationVerdict]:
     """Judge every item that has no fitting verdict yet, keep and yield each new one; end early on `stop`.
 
-    Raises NotJudgedError, naming the item, at the first that shows the judge unfit.
+    Raises NotJudgedError, naming the item, at the first that shows the judge unfit or was refused by its
+    engine.
     """
     fitting = _kept(folder / CALIBRATION_NAME, calibration)
     with JsonlAppender(folder / CALIBRATION_NAME) as lines:
@@ -89,6 +91,8 @@ def tried(
             return
         verdict = _verdict(item, calibration, opinion)
         yield verdict
+        if verdict.reason == "judge_error":
+            raise _engine_refused(verdict, calibration.calls)
         _refuse_unfit(item, verdict)
         verdicts[item.id] = verdict
     _refuse_constant(items, verdicts, calibration.suite.instrument.scale)
@@ -197,6 +201,21 @@ def _refuse_constant(
 
 def _expected(item: CalibrationItem) -> float:
     return sum(sum(band) / 2 for band in item.expect.values()) / len(item.expect)
+
+
+def _engine_refused(verdict: CalibrationVerdict, calls: JudgeCalls) -> NotJudgedError:
+    hint = "Nothing was scored and every answer is kept. Look at the judge's engine, then run this again."
+    if calls.extra_body:
+        hint = (
+            "Nothing was scored and every answer is kept. Perhaps the engine does not take the hint that "
+            "suppresses thinking: set judge.thinking: allow in touchstone.yaml, then start a new run or "
+            "score the kept answers with touchstone rejudge RUN."
+        )
+    return NotJudgedError(
+        f"the engine of the judge {verdict.judge.model} refused the request "
+        f"(calibration item {verdict.item}): {verdict.detail}",
+        hint,
+    )
 
 
 def _not_calibrated(judge: JudgeIdentity, reason: str) -> NotJudgedError:
