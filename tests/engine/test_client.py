@@ -162,7 +162,7 @@ def test_no_redirect_is_followed_so_no_key_leaves_the_host(status: int) -> None:
         assert other.connections == 0
         assert len(server.requests) == 1
     assert (reply.status, reply.error_class, reply.attempts) == ("error", "http", 1)
-    assert "redirected to http://127.0.0.1/v1/chat/completions" in (reply.error_message or "")
+    assert f"redirected to http://127.0.0.1:{other.port}/v1/chat/completions;" in (reply.error_message or "")
     assert "hidden" not in (reply.error_message or "")
 
 
@@ -176,8 +176,42 @@ def test_the_key_is_sent_and_appears_in_no_error() -> None:
         with pytest.raises(EngineError) as refused:
             client.models()
         assert server.chats[0].headers["Authorization"] == f"Bearer {KEY}"
-    assert reply.error_message == "HTTP 401: bad key ***"
+    assert reply.error_message == "HTTP 401: bad key [key removed]"
     assert KEY not in str(refused.value)
+
+
+def test_a_key_echoed_in_the_answer_is_removed_and_noted() -> None:
+    chunks = answer(f"You sent Bearer {KEY} to me").chunks
+    with ChatServer(Script(chunks)) as server, ChatClient(endpoint(server.base_url), KEY) as client:
+        reply = client.ask(HELLO)
+    assert (reply.status, reply.text) == ("ok", "You sent Bearer [key removed] to me")
+    assert "key_removed" in reply.notes
+
+
+@pytest.mark.parametrize("field", ["model", "system_fingerprint"])
+def test_a_key_echoed_beside_the_answer_is_removed_too(field: str) -> None:
+    key = "a-key-of-no-known-form"
+    body = {"choices": [{"message": {"content": "Hi"}, "finish_reason": "stop"}], field: f"x {key}"}
+    with ChatServer(whole(body)) as server, ChatClient(endpoint(server.base_url), key) as client:
+        reply = client.ask(HELLO)
+    assert reply.text == "Hi"
+    assert key not in repr(reply)
+    assert "key_removed" in reply.notes
+
+
+def test_a_key_too_short_to_be_told_from_words_leaves_the_answer_alone() -> None:
+    with (
+        ChatServer(answer("Hello big world")) as server,
+        ChatClient(endpoint(server.base_url), "big") as client,
+    ):
+        reply = client.ask(HELLO)
+    assert (reply.text, "key_removed" in reply.notes) == ("Hello big world", False)
+
+
+def test_a_redirects_place_shows_no_account() -> None:
+    place = (("Location", "http://someone:hidden@[::1]:8080/v1"),)
+    message = reply_to(whole({}, 302, place)).error_message or ""
+    assert "redirected to http://[::1]:8080/v1;" in message
 
 
 def test_without_a_key_no_authorization_is_sent() -> None:

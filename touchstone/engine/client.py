@@ -28,6 +28,8 @@ from touchstone.engine.wire import Exchange, LimitReached, Stopped, Watch, Wire
 from touchstone.errors import BadInputError, EngineError
 
 _LONGEST_LIST = 16 * 1024 * 1024
+_SHORTEST_SECRET = 8
+"""A shorter key may stand in any text by chance; it is removed from error messages alone."""
 _TROUBLE = (LimitReached, Stopped, OSError, http.client.HTTPException)
 _LIMITS: dict[str, tuple[ErrorClass, str]] = {
     "load": ("timeout_load", "no answer began within {:g} s (endpoint.load_s)"),
@@ -85,7 +87,7 @@ class ChatClient:
         body = body_of(request)
         data = json.dumps(body).encode()
         tried = self._persist(lambda: self._ask_once(data, _cap_in(body)))
-        return self._with_model_check(tried.reply, request.model)
+        return self._without_key(self._with_model_check(tried.reply, request.model))
 
     def models(self) -> list[str]:
         """The ids the server lists, as it writes them; none where it sends an empty list or nothing.
@@ -95,7 +97,8 @@ class ChatClient:
         tried = self._persist(self._list_once)
         if tried.reply.status == "error":
             raise EngineError(
-                tried.reply.error_message or f"no usable answer from {self._address.origin}",
+                self._without_key(tried.reply).error_message
+                or f"no usable answer from {self._address.origin}",
                 "is it running, and is base_url right? `touchstone doctor` looks at every endpoint",
             )
         return _listed_ids(tried.body)
@@ -123,11 +126,7 @@ class ChatClient:
         elif reply.status == "error" and not reply.text and partial is not None:
             reply = replace(partial.reply, notes=(*partial.reply.notes, "partial_of_earlier_try"))
         notes = (*reply.notes, "waited_for_load") if tries.waits else reply.notes
-        message = self._redacted(reply.error_message)
-        return replace(
-            tried,
-            reply=replace(reply, attempts=tries.failures + 1, notes=notes, error_message=message),
-        )
+        return replace(tried, reply=replace(reply, attempts=tries.failures + 1, notes=notes))
 
     def _ask_once(self, data: bytes, cap: int | None) -> _Try:
         assembler = Assembler(cap)
@@ -220,8 +219,19 @@ class ChatClient:
         limits = self._endpoint
         return Watch(limits.load_s, limits.idle_s, limits.total_s, self._stop)
 
-    def _redacted(self, text: str | None) -> str | None:
-        return text.replace(self._key, "***") if text and self._key else text
+    def _without_key(self, reply: Reply) -> Reply:
+        """The reply without the key, which a server may echo anywhere and which would be stored."""
+        key = self._key
+        if key is None:
+            return reply
+        names = ["error_message"]
+        if len(key) >= _SHORTEST_SECRET:
+            names += ["text", "finish_reason", "served_model", "system_fingerprint"]
+        said = {name: getattr(reply, name) for name in names}
+        clean = {
+            name: text.replace(key, "[key removed]") for name, text in said.items() if text and key in text
+        }
+        return replace(reply, notes=(*reply.notes, "key_removed"), **clean) if clean else reply
 
 
 def body_of(request: ChatRequest) -> dict[str, Any]:
@@ -297,7 +307,7 @@ def _place(origin: str, location: str) -> str:
     """Where a redirect points, without credentials and query."""
     try:
         place = urlsplit(urljoin(origin, location))
-        return f"{place.scheme}://{place.hostname or ''}{place.path}"
+        return f"{place.scheme}://{place.netloc.rpartition('@')[2]}{place.path}"
     except ValueError:
         return "an unreadable place"
 
