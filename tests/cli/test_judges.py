@@ -89,7 +89,7 @@ def test_a_hostile_judge_never_scores_and_what_was_judged_is_kept(
     assert done.code == ExitCode.NOT_JUDGED
     assert "failed 3 times in a row" in done.err
     run = the_run(repo)
-    assert f"touchstone judge --bundle {run.name}" in done.err
+    assert f"touchstone measure --resume {run.name}" in done.err
     assert len(lines(run / "responses.jsonl")) == 7
     kept = lines(run / "judgements.jsonl")
     assert [line["status"] for line in kept] == ["judged", "error", "error", "error"]

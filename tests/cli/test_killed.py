@@ -125,7 +125,7 @@ def test_a_server_that_dies_mid_run_keeps_the_answers_and_the_run_goes_on(
     assert done.code == 2
     assert "stopped answering" in done.err
     (run,) = desk.run_ids(repo)
-    assert f"touchstone eval --resume {run}" in done.err
+    assert f"touchstone measure --resume {run}" in done.err
     assert len(server.chats) == 5, "the preflight, one answer, then three failures in a row"
     mind.dies_after = None
     assert touchstone(repo.path, "measure", "--resume", run, "-q").code == 0

@@ -108,6 +108,7 @@ def project(folder: Path, base_url: str) -> ScratchRepo:
             "touchstone.yaml": (
                 f"schema: 1\nendpoint: {{base_url: '{base_url}', retries: 0}}\n"
                 f"models: [{{id: {MODEL}}}]\njudge: {{model: {JUDGE}}}\n"
+                "keep_runs: 1000\n"  # a test that counts lines must not lose old runs
             ),
         },
     )
