@@ -17,7 +17,7 @@ import pytest
 from tests.kit import desk
 from tests.kit.chat_server import ChatServer
 from tests.kit.cli import Done, environment, start, touchstone
-from tests.kit.scratch import ScratchRepo
+from tests.kit.scratch import ScratchRepo, clone
 
 BASELINE = "baselines/default/desk.json"
 
@@ -231,3 +231,19 @@ def test_eval_tells_how_many_answered_and_failed(repo: ScratchRepo, mind: desk.M
     done = touchstone(repo.path, "eval", "--pack", "desk", "-q")
     assert "4 of 5 answered · 1 error" in done.out
     assert "0 pass" not in done.out
+
+
+def test_a_shallow_clone_without_the_default_branch_is_not_held_against_itself(repo: ScratchRepo) -> None:
+    promoted(repo)
+    repo.git("switch", "-qc", "feat")
+    repo.write("prompts/house.md", "Worse.\n")
+    repo.commit("worse")
+    assert touchstone(repo.path, "measure", "--pack", "desk", "--times", "3", "-q").code == 0
+    worse = desk.run_ids(repo)[-3:]
+    assert touchstone(repo.path, "promote", *worse, "--here", "--reason", "mine").code == 0
+    repo.git("switch", "-q", "main")
+    shallow = clone(repo, repo.path.parent / "shallow", "--depth", "1", "--branch", "feat")
+    no_bug(touchstone(shallow.path, "check", "--pack", "desk", "-q"), 4, "nothing agreed to can be read")
+    shallow.git("fetch", "-q", "--depth=1", "origin", "main:refs/remotes/origin/main")
+    named = touchstone(shallow.path, "check", "--pack", "desk", "-q", "--baseline-from", "origin/main")
+    assert named.code == 1, named.err

@@ -134,6 +134,13 @@ def candidate_info(bundle: Bundle, draws: int) -> CandidateInfo:
 def _agreed_refs(repository: Repository) -> list[str]:
     head, default = repository.resolve("HEAD"), repository.default_ref()
     base = repository.merge_base(head, default) if default else None
+    if base is None and repository.remote() is not None and repository.is_shallow():
+        # What was cut off may hold the agreed baseline; HEAD's own may be the change under test.
+        raise BadInputError(
+            "the default branch is not in this shallow clone, so nothing agreed to can be read",
+            "Fetch it (git fetch --depth=1 origin main:refs/remotes/origin/main) and name it: "
+            "--baseline-from origin/main",
+        )
     return [ref for ref in dict.fromkeys([base, head]) if ref is not None]
 
 
