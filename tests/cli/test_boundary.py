@@ -83,7 +83,9 @@ def test_a_verb_that_cannot_be_imported_is_a_bug_and_never_worse() -> None:
 
 def test_interrupts_are_130() -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
-        body = f"import os, time; os.kill(os.getpid(), {int(number)}); time.sleep(5)"
+        # A process started in the background by a shell inherits SIGINT ignored.
+        restore = "import os, signal, time; signal.signal(signal.SIGINT, signal.default_int_handler)"
+        body = f"{restore}; os.kill(os.getpid(), {int(number)}); time.sleep(5)"
         done = leave(with_verb(body))
         assert done.returncode == ExitCode.INTERRUPTED
         assert "Traceback" not in done.stderr
