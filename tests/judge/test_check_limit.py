@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import socket
+import sys
 import threading
 import time
 from typing import Any
@@ -141,3 +142,23 @@ def test_an_error_of_the_work_passes_through() -> None:
     with pytest.raises(ZeroDivisionError):
         within_limit(lambda: 1 // 0)
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_an_alarm_that_falls_into_a_destructor_says_nothing_and_rings_again(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    class Slow:
+        def __del__(self) -> None:
+            time.sleep(0.3)
+
+    def work() -> None:
+        Slow()
+        time.sleep(1)
+
+    begun = time.perf_counter()
+    hook = sys.unraisablehook
+    with pytest.raises(CannotCheckError, match="took longer than 50 ms"):
+        within_limit(work, 0.05)
+    assert time.perf_counter() - begun < 1
+    assert sys.unraisablehook is hook
+    assert capsys.readouterr().err == ""

@@ -22,7 +22,7 @@ import ssl
 import struct
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -272,18 +272,21 @@ class _Book:
             self.requests.append(asked)
 
     @contextlib.contextmanager
-    def working(self, asked: Asked) -> Any:
+    def working(self, asked: Asked) -> Iterator[Callable[[], None]]:
+        """Counts a request as in flight until the block ends, or until what it yields is called."""
         with self._lock:
             self.in_flight += 1
             self.most_in_flight = max(self.most_in_flight, self.in_flight)
             if asked.body.get("model") != self._model:
                 self._model = asked.body.get("model")
                 self.model_switches += 1
-        try:
-            yield
-        finally:
-            with self._lock:
-                self.in_flight -= 1
+        with contextlib.ExitStack() as leaving:
+            leaving.callback(self._left)
+            yield leaving.close
+
+    def _left(self) -> None:
+        with self._lock:
+            self.in_flight -= 1
 
     def choose(self, name: str, scripted: Scripted, body: dict[str, Any]) -> Script:
         if isinstance(scripted, Script):
@@ -360,12 +363,12 @@ class _Handler(BaseHTTPRequestHandler):
         if not asked.path.endswith("/chat/completions"):
             self._play(chat.script_for(asked))
             return
-        with chat._book.working(asked):
+        with chat._book.working(asked) as done:
             if chat.service_s:
                 chat.stopping.wait(chat.service_s)
-            self._play(chat.script_for(asked))
+            self._play(chat.script_for(asked), done)
 
-    def _play(self, script: Script) -> None:
+    def _play(self, script: Script, done: Callable[[], None] = lambda: None) -> None:
         if not script.status:
             self.close_connection = True
             return
@@ -381,14 +384,17 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = script.framing == "close" or script.ending != "clean"
         self.end_headers()
         with contextlib.suppress(OSError):
-            self._play_chunks(script)
+            self._play_chunks(script, done)
             self._end(script)
 
-    def _play_chunks(self, script: Script) -> None:
+    def _play_chunks(self, script: Script, done: Callable[[], None]) -> None:
+        last = len(script.chunks) - 1 if script.ending == "clean" else None
         for index, data in enumerate(script.chunks):
             delay = script.delay(index)
             if delay and self.server.chat.stopping.wait(delay):
                 return
+            if index == last:
+                done()  # whoever has the whole answer may ask again before this thread has left
             if data:
                 self.wfile.write(b"%x\r\n%b\r\n" % (len(data), data) if script.framing == "chunked" else data)
 

@@ -8,6 +8,7 @@ interrupted between two steps.
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from collections.abc import Callable
 from typing import TypeVar
@@ -41,6 +42,8 @@ def within_limit(work: Callable[[], T], limit_s: float = LIMIT_S) -> T:
             rang = True
             raise _TimeUpError
 
+    previous_hook = sys.unraisablehook
+    sys.unraisablehook = _quiet_where_swallowed(previous_hook)
     previous_handler = signal.signal(signal.SIGALRM, ring)
     previous_timer = signal.setitimer(signal.ITIMER_REAL, limit_s, _REMIND_S)
     try:
@@ -53,7 +56,18 @@ def within_limit(work: Callable[[], T], limit_s: float = LIMIT_S) -> T:
     finally:
         left_s, _ = signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, previous_handler)
+        sys.unraisablehook = previous_hook
         _set_again(previous_timer, limit_s if rang else limit_s - left_s)
+
+
+def _quiet_where_swallowed(report: Callable[[sys.UnraisableHookArgs], object]) -> Callable[..., object]:
+    """A ring that falls into a destructor is not reported: the alarm rings again."""
+
+    def report_others(lost: sys.UnraisableHookArgs) -> None:
+        if not isinstance(lost.exc_value, _TimeUpError):
+            report(lost)
+
+    return report_others
 
 
 def _set_again(timer: tuple[float, float], spent_s: float) -> None:
