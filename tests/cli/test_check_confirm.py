@@ -273,6 +273,34 @@ def test_a_budget_that_fits_the_run_alone_leaves_it_suspect(bench: Bench, tmp_pa
     assert "max_calls or max_minutes did not allow it" in found.done.out
 
 
+def test_what_one_draw_convicts_waits_for_the_second_look_the_budget_refused(
+    bench: Bench, tmp_path: Path
+) -> None:
+    bench.clerk.scores = fallen(*FOUR, "P03", Q1=1)
+    repo = bench.project(tmp_path)
+    limit = 60  # the confirming draws take it to 74; the control, at 12 calls, would fit
+    found = check(bench, repo, "--max-calls", str(limit))
+    assert (found.answers, found.verdicts) == (ROWS, ROWS), "no control for what is not confirmed"
+    assert found.done.code == ExitCode.NOTHING_WORSE
+    assert found.done.out.startswith("clerk: SUSPECT, NOT CONFIRMED (the whole suite moved)")
+    assert found.comparison["suspicions"][0]["p"] < 0.004, "one draw alone would have been enough"
+    assert touchstone(repo.path, "compare", "latest").out == found.done.out, "files alone tell the same"
+    resumed = touchstone(repo.path, "check", "-q", "--resume", found.comparison["candidate"]["run"])
+    assert resumed.code == ExitCode.WORSE
+    assert "did not allow it" not in resumed.out
+
+
+def test_a_budget_without_room_for_the_control_leaves_the_judge_not_ruled_out(
+    bench: Bench, tmp_path: Path
+) -> None:
+    bench.clerk.scores = fallen(*FOUR, "P03", Q1=1)
+    found = check(bench, bench.project(tmp_path), "--max-calls", str(6 * ROWS + 2))
+    assert (found.answers, found.verdicts) == (3 * ROWS, 3 * ROWS), "confirm comes first"
+    assert found.done.code == ExitCode.WORSE
+    assert "judge not ruled out" in found.done.out.splitlines()[0]
+    assert "over_budget" in found.comparison["notes"]
+
+
 def test_over_budget_flags_are_still_confirmed(bench: Bench, tmp_path: Path) -> None:
     bench.clerk.scores = fallen(*FOUR, Q1=1)
     bench.clerk.flags = lambda given: given.prompt == "P04" and given.draw >= 10

@@ -35,12 +35,14 @@ class Evidence:
 
     `flags`: red flags from judging an answer of the first run again, one per judgement. `rejudged`: rows
     of the first run judged once more. `control`: rows of the baseline's typical run, under its own model
-    names, with today's judge's verdicts on the stored answers.
+    names, with today's judge's verdicts on the stored answers. `given_up`: what is still suspect will not be
+    measured again, so that one draw alone convicts nothing that a second look was due for.
     """
 
     flags: Mapping[AnswerKey, Sequence[bool | None]] = field(default_factory=dict)
     rejudged: Sequence[Row] = ()
     control: Sequence[Row] = ()
+    given_up: bool = False
 
     def rejudged_rows(self) -> dict[RowKey, Row]:
         """The rejudged rows by key."""

@@ -82,9 +82,18 @@ def match(old: Side, new: Side, renamed: Mapping[str, str], evidence: Evidence) 
         suite=suite,
         cells=cells,
         limits=limits,
-        findings=[] if ruler.instrument else findings_of(cells, limits, evidence),
+        findings=[] if ruler.instrument else _findings(cells, limits, evidence),
         line_moved=moved,
     )
+
+
+def _findings(cells: Sequence[CellPair], limits: Limits, evidence: Evidence) -> list[Finding]:
+    found = findings_of(cells, limits, evidence)
+    if evidence.given_up:
+        for finding in found:
+            if finding.rule == "suite" and finding.outcome == "worse" and finding.needs:
+                finding.outcome = "open"
+    return found
 
 
 def _state_moved(own: Sequence[Row], read: Sequence[Row]) -> frozenset[RowKey]:

@@ -33,7 +33,7 @@ def compared(reference: Reference | None, bundle: Bundle, config: Config) -> Com
         side, candidate = side_of_run(bundle), candidate_info(bundle, draws=1)
         return without_reference(side, candidate, required=config.compare.require_baseline)
     held = Held(reference, bundle)
-    return held.comparison(held.plan().rounds)
+    return held.comparison(held.plan())
 
 
 def says_nothing(rows: Sequence[Row], suite: Suite) -> bool:

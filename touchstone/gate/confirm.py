@@ -30,21 +30,21 @@ class Confirm:
     def __init__(self, bench: Bench, held: Held) -> None:
         self._bench = bench
         self._held = held
-        self._plan = held.plan()
+        # What a limit left out the last time may fit this time.
+        self._plan = held.plan().model_copy(update={"over_budget": False})
         self._measured = 0
         self._out_of_time = False
-        self._left_out = False
 
     def prepare(self) -> bool:
         """Freeze the next round, or take up one that was begun; False when nothing is left to measure."""
         while self._measured < len(self._plan.rounds):
             if self._is_open(self._plan.rounds[self._measured]):
-                return not self._out_of_time
+                return True
             self._measured += 1
-        if self._out_of_time or len(self._plan.rounds) >= ROUNDS_MAX:
-            return False
-        measures = self._affordable(self._held.needs(self._plan.rounds))
+        needs = self._held.needs(self._plan)
+        measures = self._affordable(needs)
         if not measures:
+            self._leave_out(needs)
             return False
         round_ = next_round(measures, self._held.bundle.manifest, self._plan.rounds)
         self._plan = self._plan.followed_by(round_)
@@ -69,24 +69,28 @@ class Confirm:
     def control(self) -> None:
         """Before scores say worse: the stored answers under today's judge."""
         bundle = self._held.bundle
-        keys = self._held.control_needs(self._plan.rounds)
+        keys = self._held.control_needs(self._plan)
         if not keys:
             return
         calls = control_calls(bundle, self._held.old, keys)
         if self._out_of_time or calls > self._calls_left():
-            self._left_out = True
+            self._leave_out(keys)
             return
         self._bench.say(f"{bundle.id}: today's judge sees {len(keys)} stored answers again ({calls} calls)")
         with todays_judge(self._bench, bundle, keep_self_test=True) as judge:
             measure_control(bundle, self._held.old, keys, judge, self._bench.is_stopped)
         self._look_at_the_clock()
+        if self._out_of_time:
+            self._leave_out(self._held.control_needs(self._plan))
 
     def verdict(self) -> Comparison:
         """The comparison on everything measured."""
-        found = self._held.comparison(self._plan.rounds)
-        if not (self._left_out or self._out_of_time):
-            return found
-        return found.model_copy(update={"notes": ["over_budget", *found.notes]})
+        if self._plan != self._held.plan():
+            write_confirm_plan(self._held.bundle, self._plan)
+        return self._held.comparison(self._plan)
+
+    def _leave_out(self, what: Sequence[object]) -> None:
+        self._plan = self._plan.model_copy(update={"over_budget": bool(what)})
 
     @property
     def _round(self) -> Round:
@@ -114,13 +118,13 @@ class Confirm:
         return dict(sorted(again.items()))
 
     def _affordable(self, measures: Sequence[Measure]) -> list[Measure]:
-        """All of them; over `max_calls` the flags alone; else none."""
+        """All of them; over `max_calls` the flags alone; none when the time is up."""
+        if self._out_of_time or len(self._plan.rounds) >= ROUNDS_MAX:
+            return []
         left = self._calls_left()
         for wanted in (list(measures), [measure for measure in measures if measure.kind == "judge"]):
             if self._calls(next_round(wanted, self._held.bundle.manifest, self._plan.rounds)) <= left:
-                self._left_out = len(wanted) < len(measures)
                 return wanted
-        self._left_out = True
         return []
 
     def _calls_left(self) -> float:

@@ -47,12 +47,16 @@ class Round(Record):
 
 
 class ConfirmPlan(Record):
-    """The rounds of one run against one reference."""
+    """The rounds of one run against one reference.
+
+    `over_budget`: a limit did not allow to measure everything suspect, or to rule out the judge.
+    """
 
     schema_version: Literal[1] = 1
     run: str
     reference: str
     rounds: list[Round]
+    over_budget: bool = False
 
     def followed_by(self, round_: Round) -> ConfirmPlan:
         """The plan with one more round."""
@@ -107,18 +111,23 @@ def with_further_draws(side: Side, bundle: Bundle, rounds: Sequence[Round]) -> S
     return replace(side, draws=(*side.draws, *(rows for rows in draws if rows)))
 
 
-def evidence_of(bundle: Bundle, side: Side, rounds: Sequence[Round], control: Sequence[Row]) -> Evidence:
+def evidence_of(bundle: Bundle, side: Side, confirm: ConfirmPlan, control: Sequence[Row]) -> Evidence:
     """What judging the first run's answers again has said so far."""
-    judged = [key for round_ in rounds for key in round_.judged]
+    judged = [key for round_ in confirm.rounds for key in round_.judged]
     if not judged:
-        return Evidence(control=control)
+        return Evidence(control=control, given_up=confirm.over_budget)
     said = {pass_: read_verdicts(bundle.path, pass_) for pass_ in sorted({key[4] for key in judged})}
     flags: dict[AnswerKey, list[bool | None]] = {}
     for model, variant, prompt, repeat, pass_ in judged:
         verdict = said[pass_].get(SampleKey(model, variant, prompt, repeat, bundle.manifest.draw))
         if verdict is not None:
             flags.setdefault((model, variant, prompt, repeat), []).append(verdict.red_flag)
-    return Evidence(flags=flags, rejudged=_judged_again(bundle, side, said.get(1, {})), control=control)
+    return Evidence(
+        flags=flags,
+        rejudged=_judged_again(bundle, side, said.get(1, {})),
+        control=control,
+        given_up=confirm.over_budget,
+    )
 
 
 def _last_draw(row: RowKey, manifest: Manifest, rounds: Iterable[Round]) -> int:

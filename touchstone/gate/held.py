@@ -11,7 +11,7 @@ from touchstone.baseline.comparison import Comparison
 from touchstone.baseline.evidence import Evidence, Measure
 from touchstone.baseline.sides import RowKey, Side
 from touchstone.gate.control import control_rows
-from touchstone.gate.further import ConfirmPlan, Round, evidence_of, read_confirm_plan, with_further_draws
+from touchstone.gate.further import ConfirmPlan, evidence_of, read_confirm_plan, with_further_draws
 from touchstone.gate.reference import Reference, candidate_info, runs_side
 from touchstone.gate.rejudged import moved_beside
 from touchstone.run.bundle import Bundle
@@ -46,19 +46,19 @@ class Held:
         """What was measured beyond the first run, as frozen in the run's folder."""
         return read_confirm_plan(self.bundle, self.identity)
 
-    def needs(self, rounds: list[Round]) -> list[Measure]:
+    def needs(self, plan: ConfirmPlan) -> list[Measure]:
         """What is still to be measured before the verdict."""
-        old, new, evidence = self._sides(rounds)
+        old, new, evidence = self._sides(plan)
         return confirm_plan(old, new, renamed=self.renamed, evidence=evidence)
 
-    def control_needs(self, rounds: list[Round]) -> list[RowKey]:
+    def control_needs(self, plan: ConfirmPlan) -> list[RowKey]:
         """Rows of the baseline whose stored answers today's judge must see before "worse" is said."""
-        old, new, evidence = self._sides(rounds)
+        old, new, evidence = self._sides(plan)
         return control_plan(old, new, renamed=self.renamed, evidence=evidence)
 
-    def comparison(self, rounds: list[Round]) -> Comparison:
+    def comparison(self, plan: ConfirmPlan) -> Comparison:
         """The verdict on everything measured so far."""
-        old, new, evidence = self._sides(rounds)
+        old, new, evidence = self._sides(plan)
         found = decide(
             old,
             new,
@@ -67,7 +67,8 @@ class Held:
             candidate=candidate_info(self.bundle, len(new.draws)),
             renamed=self.renamed,
         )
-        notes = found.notes if self.bundle.manifest.filter is None else ["narrowed", *found.notes]
+        applies = {"over_budget": plan.over_budget, "narrowed": self.bundle.manifest.filter is not None}
+        notes = [code for code, does in applies.items() if does] + found.notes
         moved = moved_beside(self.reference, self.bundle)
         return found.model_copy(update={"notes": notes, "judge_moved": moved})
 
@@ -79,13 +80,13 @@ class Held:
         beside = {key: kept.get((names.get(key[0], key[0]), *key[1:])) for key in new}
         return {key: (texts, new[key]) for key, texts in beside.items() if texts is not None}
 
-    def _sides(self, rounds: list[Round]) -> tuple[Side, Side, Evidence]:
+    def _sides(self, plan: ConfirmPlan) -> tuple[Side, Side, Evidence]:
         old, new = self.old, side_of_run(self.bundle)
         control = control_rows(self.bundle, old)
         return (
             old,
-            with_further_draws(new, self.bundle, rounds),
-            evidence_of(self.bundle, new, rounds, control),
+            with_further_draws(new, self.bundle, plan.rounds),
+            evidence_of(self.bundle, new, plan, control),
         )
 
 
