@@ -9,10 +9,10 @@ from typing import Any
 
 import click
 
-from touchstone.cli.options import json_option, narrowing_options, quiet_option, settings_options
+from touchstone.cli.options import part_of, refuse_mixed_start, run_options
 from touchstone.cli.session import bench_for, packs_of, resumed, say, settings_of
 from touchstone.config import Effective
-from touchstone.errors import ExitCode, UsageError
+from touchstone.errors import ExitCode
 from touchstone.files import json_pretty, write_atomic, write_document
 from touchstone.gate.bench import Bench
 from touchstone.gate.check import PackCheck, run_checks
@@ -26,8 +26,6 @@ AUTO = "auto"
 
 
 @click.command(epilog="Example: touchstone check --pack packs/starter.yaml --baseline-from origin/main")
-@click.option("--pack", "packs", multiple=True, metavar="PACK", help="Pack file, folder or id; repeatable.")
-@narrowing_options
 @click.option(
     "--baseline-from",
     "ref",
@@ -35,37 +33,23 @@ AUTO = "auto"
     metavar="REF",
     help="Commit whose baselines are the reference (auto: the merge base with the default branch).",
 )
-@click.option("--resume", "runs", multiple=True, metavar="RUN", help="Go on with a check; repeatable.")
-@click.option("--strict-preflight", is_flag=True, help="Stop where a model fails its longest prompt.")
-@settings_options(asks=True)
-@json_option
-@quiet_option
-def command(
-    *,
-    packs: tuple[str, ...],
-    only: tuple[str, ...],
-    limit: int | None,
-    ref: str,
-    runs: tuple[str, ...],
-    as_json: bool,
-    **given: Any,
-) -> int:
+@run_options(resumes="Go on with a check; repeatable.")
+def command(*, ref: str, as_json: bool, **given: Any) -> int:
     """Did this change make the answers worse than the ones we agreed to keep?
 
     Measures every pack once and holds it against its committed baseline: at the merge base with the
     default branch, else at HEAD; never the working tree. What looks worse is measured again before it is
     called worse. With --only or --limit, only what was asked is compared.
     """
-    if runs and (packs or only or limit):
-        raise UsageError("--resume goes on with runs as they were started: leave out --pack, --only, --limit")
+    refuse_mixed_start(given)
     effective = settings_of(given)
     with bench_for(effective, given, go_on="touchstone check --resume") as bench:
-        if runs:
-            checks = [_gone_on(resumed(name, bench), effective, ref) for name in runs]
+        if given["runs"]:
+            checks = [_gone_on(resumed(name, bench), effective, ref) for name in given["runs"]]
         else:
-            loaded = packs_of(effective, packs, Path.cwd())
+            loaded = packs_of(effective, given["packs"], Path.cwd())
             checks = [
-                PackCheck(one.pack.id, _finder(effective, one.pack.id, ref), one, only, limit)
+                PackCheck(one.pack.id, _finder(effective, one.pack.id, ref), one, part_of(given))
                 for one in loaded
             ]
         code = run_checks(bench, checks)

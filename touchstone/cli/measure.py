@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from touchstone.cli.options import json_option, narrowing_options, quiet_option, settings_options
+from touchstone.cli.options import part_of, refuse_mixed_start, run_options
 from touchstone.cli.session import bench_for, packs_of, resumed, say, settings_of, show_results
 from touchstone.errors import EngineError, ExitCode, InterruptedRunError, UsageError
 from touchstone.gate.bench import Bench
@@ -21,6 +21,7 @@ from touchstone.pack.load import LoadedPack
 from touchstone.render.plain import one_line
 from touchstone.result.schema import ResultDoc
 from touchstone.run.bundle import Bundle
+from touchstone.run.plan import Part
 
 _SHELL_WORDS = frozenset({"&&", "||", ";", "|", ">", ">>", "<", "&"})
 
@@ -28,46 +29,27 @@ _SHELL_WORDS = frozenset({"&&", "||", ";", "|", ">", ">>", "<", "&"})
 @click.command(
     epilog="Example: touchstone measure --pack packs/starter.yaml --times 3 --between './restart.sh'"
 )
-@click.option("--pack", "packs", multiple=True, metavar="PACK", help="Pack file, folder or id; repeatable.")
-@narrowing_options
 @click.option(
     "--times", type=click.IntRange(min=1, max=99), default=1, help="So many runs (draws 0, 1, 2 …)."
 )
 @click.option("--between", metavar="CMD", help="Between runs, do this: restart the engine.")
-@click.option("--resume", metavar="RUN", help="Go on with a run: ask and judge what is still open.")
-@click.option("--strict-preflight", is_flag=True, help="Stop where a model fails its longest prompt.")
-@settings_options(asks=True)
-@json_option
-@quiet_option
-def command(
-    *,
-    packs: tuple[str, ...],
-    only: tuple[str, ...],
-    limit: int | None,
-    times: int,
-    between: str | None,
-    resume: str | None,
-    as_json: bool,
-    **given: Any,
-) -> int:
+@run_options(resumes="Go on with a run: ask and judge what is still open; repeatable.")
+def command(*, times: int, between: str | None, as_json: bool, **given: Any) -> int:
     """Ask and judge: eval and judge in one go.
 
     --times 3 makes the three runs a promotion rests on. The embedded engine is restarted between them by
     itself; for another engine give its restart with --between.
     """
-    if resume and (packs or only or limit or times > 1 or between):
-        raise UsageError(
-            "--resume goes on with a run as it was started: leave out the other flags of a start"
-        )
+    refuse_mixed_start(given, times > 1, between)
     restart = command_of(between) if between is not None else None
     effective = settings_of(given)
     with bench_for(effective, given) as bench:
-        if resume:
-            bundles = [resumed(resume, bench)]
-            results = [_measured(bench, bundles[0])]
+        if given["runs"]:
+            bundles = [resumed(name, bench) for name in given["runs"]]
+            results = [_measured(bench, bundle) for bundle in bundles]
         else:
-            loaded = packs_of(effective, packs, Path.cwd())
-            bundles, results = _measure_times(bench, loaded, times, restart, only=only, limit=limit)
+            loaded = packs_of(effective, given["packs"], Path.cwd())
+            bundles, results = _measure_times(bench, loaded, part_of(given), times, restart)
     show_results(bundles, results, as_json=as_json, language=effective.config.language)
     silent = [
         unjudged(result, bundle.manifest.suite) for bundle, result in zip(bundles, results, strict=True)
@@ -76,13 +58,7 @@ def command(
 
 
 def _measure_times(
-    bench: Bench,
-    packs: list[LoadedPack],
-    times: int,
-    restart: list[str] | None,
-    *,
-    only: tuple[str, ...],
-    limit: int | None,
+    bench: Bench, packs: list[LoadedPack], part: Part, times: int, restart: list[str] | None
 ) -> tuple[list[Bundle], list[ResultDoc]]:
     bundles: list[Bundle] = []
     results: list[ResultDoc] = []
@@ -90,7 +66,7 @@ def _measure_times(
         if draw:
             _restart_engine(bench, restart)
         for loaded in packs:
-            bundle = start_run(bench, Order(loaded, draw, only, limit))
+            bundle = start_run(bench, Order(loaded, draw, part))
             say(f"run {draw + 1} of {times}: {bundle.id}")
             bundles.append(bundle)
             results.append(_measured(bench, bundle))

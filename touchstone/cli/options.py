@@ -12,6 +12,9 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
+from touchstone.errors import UsageError
+from touchstone.run.plan import Part, Shard
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -98,8 +101,53 @@ def quiet_option(command: Command) -> Command:
     return click.option("--quiet", "-q", is_flag=True, help="No progress on stderr.")(command)
 
 
-def narrowing_options(command: Command) -> Command:
-    """`--only` and `--limit`: fewer prompts than the pack has."""
-    limit = click.option("--limit", type=click.IntRange(min=1), help="At most so many prompts.")
-    only = click.option("--only", multiple=True, metavar="ID/TAG", help="Just these prompts; repeatable.")
-    return only(limit(command))
+def run_options(*, resumes: str) -> Callable[[Command], Command]:
+    """What every verb that starts runs takes beside its own options: packs or runs, which part of a pack,
+    settings, how it speaks. `resumes` says what `--resume` goes on with.
+    """
+    options = (
+        click.option(
+            "--pack", "packs", multiple=True, metavar="PACK", help="Pack file, folder or id; repeatable."
+        ),
+        click.option("--only", multiple=True, metavar="ID/TAG", help="Just these prompts; repeatable."),
+        click.option("--limit", type=click.IntRange(min=1), help="At most so many prompts."),
+        click.option("--shard", type=ShardType(), help="This machine's share, e.g. 2/3; see merge."),
+        click.option("--resume", "runs", multiple=True, metavar="RUN", help=resumes),
+        click.option("--strict-preflight", is_flag=True, help="Stop where a model fails its longest prompt."),
+        settings_options(asks=True),
+        json_option,
+        quiet_option,
+    )
+
+    def decorate(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+class ShardType(click.ParamType[Shard]):
+    """`2/3`, the second of three."""
+
+    name = "I/N"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Shard:
+        """The shard; click's usage error where it is none."""
+        try:
+            return Shard.parse(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+def part_of(given: Mapping[str, Any]) -> Part:
+    """What of each pack is to be asked, by the flags of `run_options`."""
+    return Part(given["only"], given["limit"], given["shard"])
+
+
+def refuse_mixed_start(given: Mapping[str, Any], *own: object) -> None:
+    """Going on with a run leaves nothing to say of how it starts; `own` are the verb's flags of a start."""
+    if given["runs"] and (given["packs"] or not part_of(given).is_whole or any(own)):
+        raise UsageError(
+            "--resume goes on with a run as it was started: leave out the other flags of a start"
+        )

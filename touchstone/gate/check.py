@@ -25,6 +25,7 @@ from touchstone.gate.start import Order, start_run
 from touchstone.pack.load import LoadedPack
 from touchstone.result.schema import ResultDoc
 from touchstone.run.bundle import Bundle
+from touchstone.run.plan import WHOLE, Part
 
 WORST_FIRST = (
     ExitCode.WORSE,
@@ -46,8 +47,7 @@ class PackCheck:
     pack: str
     find_reference: Callable[[], Reference | None]
     loaded: LoadedPack | None = None
-    only: Sequence[str] = ()
-    limit: int | None = None
+    part: Part = WHOLE
     bundle: Bundle | None = None
     reference: Reference | None = None
     result: ResultDoc | None = None
@@ -132,7 +132,7 @@ def _find_reference(_bench: Bench, check: PackCheck) -> bool:
 
 def _start(bench: Bench, check: PackCheck) -> bool:
     if check.loaded is not None and check.bundle is None:
-        check.bundle = start_run(bench, Order(check.loaded, CHECK_DRAW, check.only, check.limit))
+        check.bundle = start_run(bench, Order(check.loaded, CHECK_DRAW, check.part))
         manifest = check.bundle.manifest
         calls = calls_of(manifest.suite, manifest.plan, len(manifest.models))
         bench.say(f"{check.bundle.id}: {calls.total} calls, more only to confirm what is suspect")

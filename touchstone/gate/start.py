@@ -22,19 +22,18 @@ from touchstone.pack.digest import hashes_of, suite_of
 from touchstone.pack.load import LoadedPack, load_pack
 from touchstone.pack.suite import JudgeInstrument, Suite
 from touchstone.run.bundle import Bundle, sealed
-from touchstone.run.plan import filter_words, planned_prompts
+from touchstone.run.plan import WHOLE, Part, filter_words, planned_prompts
 from touchstone.run.records import EngineInfo, GitState, HostInfo, JudgeSetup, ModelUnderTest
 from touchstone.run.retention import remove_surplus
 
 
 @dataclass(frozen=True)
 class Order:
-    """What a run asks: a pack, narrowed by `only` and `limit`, as the `draw`-th draw."""
+    """What a run asks: a part of a pack (default: all of it), as the `draw`-th draw."""
 
     loaded: LoadedPack
     draw: int = 0
-    only: Sequence[str] = ()
-    limit: int | None = None
+    part: Part = WHOLE
 
 
 def start_run(bench: Bench, order: Order) -> Bundle:
@@ -45,7 +44,7 @@ def start_run(bench: Bench, order: Order) -> Bundle:
     models = _models_under_test(bench.config)
     require_engine(bench)
     suite = suite_for(bench.config, order.loaded)
-    plan = planned_prompts(order.loaded.pack, order.only, order.limit)
+    plan = planned_prompts(order.loaded.pack, order.part)
     started = bench.now()
     require_within(calls_of(suite, plan, len(models)).total, bench.config.max_calls)
     manifest = sealed(
@@ -63,8 +62,8 @@ def start_run(bench: Bench, order: Order) -> Bundle:
             "git": git_state(order.loaded.path.parent, files_of(order.loaded, bench.config_path)),
             "host": HostInfo(**vars(host_info())),
             "concurrency": bench.config.endpoint.concurrency,
-            "filter": filter_words(order.only, order.limit),
-            "shard": None,
+            "filter": filter_words(order.part),
+            "shard": str(order.part.shard) if order.part.shard else None,
             "plan": plan,
             **_engine_fields(bench, models),
         }
