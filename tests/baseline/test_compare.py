@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from touchstone.files import json_pretty
 from touchstone.pack.checks import Check, Contains
 from touchstone.pack.schema import KoRule
 from touchstone.pack.suite import Suite
+from touchstone.result.schema import Row
 
 CASES = Path(__file__).parents[1] / "cases" / "public" / "verdict"
 
@@ -644,6 +646,40 @@ def test_fail_on_suspect_makes_a_suspicion_red() -> None:
     old, new = varying(suite, *steady(20)), varying(suite, flagged("P02"), salt="new")
     found = compared(old, new)
     assert (found.status, found.exit) == ("suspect", ExitCode.WORSE)
+    assert "fail_on_suspect" in found.notes
+
+
+@pytest.mark.parametrize("rows", [12, 50])
+def test_fail_on_suspect_makes_a_single_lower_row_red(rows: int) -> None:
+    for fail_on, status, code in (
+        ("not-judged", "unchanged" if rows == 50 else "within_noise", ExitCode.NOTHING_WORSE),
+        ("suspect", "suspect", ExitCode.WORSE),
+    ):
+        suite = judged(rows, compare=CompareSettings.model_validate({"fail_on": fail_on}))
+        found = compared(baseline(suite, table(rows)), repeating(suite, table(rows, P03=(2, 4))))
+        assert (found.counts.suspect, found.status, found.exit) == (1, status, code)
+        assert ("fail_on_suspect" in found.notes) == (code == ExitCode.WORSE)
+
+
+def test_a_lower_row_that_was_asked_again_is_not_told_as_one_draw() -> None:
+    suite = judged(20)
+    old = varying(suite, *steady(20))
+    fixed = replace(old, draws=tuple(_answered_alike(draw, "P03") for draw in old.draws))
+    fallen = table(20, P03=(3, 3))
+    new = varying(suite, fallen, fallen, fallen, salt="new")
+    once, again = compared(fixed, first_of(new)), compared(fixed, new)
+    assert (row(once, "P03").reason, row(once, "P03").draws) == ("lower_one_draw", 1)
+    assert "lower_one_draw" in once.notes
+    assert (row(again, "P03").reason, row(again, "P03").draws) == ("lower_asked_again", 3)
+    assert "lower_one_draw" not in again.notes
+
+
+def _answered_alike(draw: Sequence[Row], prompt: str) -> tuple[Row, ...]:
+    def alike(row: Row) -> Row:
+        repeats = [repeat.model_copy(update={"answer_sha256": "sha256:0"}) for repeat in row.repeats]
+        return row.model_copy(update={"repeats": repeats})
+
+    return tuple(alike(row) if row.prompt == prompt else row for row in draw)
 
 
 def test_the_settings_are_the_baselines() -> None:

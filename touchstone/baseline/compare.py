@@ -139,7 +139,7 @@ def _comparison(found: Matchup, reference: ReferenceInfo, candidate: CandidateIn
             *case_diffs(old.cases, new.cases, [id_ for id_ in new.cases if id_ in found.ruler.changed]),
         ],
         suspicions=_suspicions(found.findings),
-        notes=notes_of(found, cells, rows),
+        notes=notes_of(found, cells, rows, outcome),
         honesty=None if found.ruler.instrument else honesty_of(found.cells, found.limits),
         speed=compared_speed(found.old, found.new, [(cell.key, cell.old_model) for cell in found.cells]),
     )

@@ -8,8 +8,10 @@ from touchstone.baseline.comparability import MACHINE_FIELDS
 from touchstone.baseline.comparison import ComparedCell, ComparedRow
 from touchstone.baseline.listing import token_counts
 from touchstone.baseline.matchup import Matchup
+from touchstone.baseline.outcome import Outcome
 from touchstone.baseline.pairs import FEW_ROWS, CellPair
 from touchstone.baseline.rule import worse_by_scores
+from touchstone.errors import ExitCode
 
 TYPICAL_APART = 1.0
 """Points by which the difference to the typical run may miss that to the mean of all runs unmentioned."""
@@ -41,14 +43,18 @@ NOTES: dict[str, str] = {
     "safety_not_assessed": "safety could not be assessed, and it could be for the baseline",
     "rows_new": "rows the baseline does not have are listed and not compared",
     "rows_gone": "rows of the baseline are missing from the run",
-    "lower_one_draw": "rows are lower in one draw that asking again would only copy; read both answers",
+    "lower_one_draw": "rows are lower in the one draw there is of them; read both answers",
+    "lower_asked_again": "rows are lower whose scores alone convict nothing here; read both answers",
     "check_reruns_too_many": "a check flipped where confirming it would take more draws than it is worth",
+    "fail_on_suspect": "the reference's settings say fail_on: suspect, so what is suspect ends with exit code 1",
     "narrowed": "only a part of the pack was asked, and only that is compared",
     "over_budget": "not everything suspect was measured again: max_calls or max_minutes did not allow it",
 }
 
 
-def notes_of(found: Matchup, cells: Sequence[ComparedCell], rows: Sequence[ComparedRow]) -> list[str]:
+def notes_of(
+    found: Matchup, cells: Sequence[ComparedCell], rows: Sequence[ComparedRow], outcome: Outcome
+) -> list[str]:
     """The codes that apply, in the order of the table."""
     reasons = {row.reason for row in rows}
     states = {row.state for row in rows}
@@ -65,6 +71,8 @@ def notes_of(found: Matchup, cells: Sequence[ComparedCell], rows: Sequence[Compa
         "rows_new": "new" in states,
         "rows_gone": "gone" in states,
         "lower_one_draw": "lower_one_draw" in reasons,
+        "lower_asked_again": "lower_asked_again" in reasons,
+        "fail_on_suspect": outcome.status == "suspect" and outcome.exit == ExitCode.WORSE,
         "check_reruns_too_many": any(
             finding.rule == "check" and finding.outcome == "stuck" for finding in found.findings
         ),

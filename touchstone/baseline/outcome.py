@@ -36,10 +36,16 @@ def outcome_of(found: Matchup, cells: Sequence[ComparedCell], rows: Sequence[Com
         return Outcome("not_comparable", ExitCode.NOT_COMPARABLE, reason)
     open_ = [finding for finding in found.findings if finding.outcome in ("open", "stuck")]
     if open_ or any(cell.state == "suspect" for cell in cells):
-        strict = found.limits.settings.fail_on == "suspect"
-        exit_code = ExitCode.WORSE if strict else ExitCode.NOTHING_WORSE
+        exit_code = ExitCode.WORSE if fails_on_suspect(found) else ExitCode.NOTHING_WORSE
         return Outcome("suspect", exit_code, open_[0].reason if open_ else "suite")
+    if fails_on_suspect(found) and any(row.state == "suspect" for row in rows):
+        return Outcome("suspect", ExitCode.WORSE, "row_lower")
     return _well(cells)
+
+
+def fails_on_suspect(found: Matchup) -> bool:
+    """Whether what is suspect is to end red, single rows included."""
+    return found.limits.settings.fail_on == "suspect"
 
 
 def is_unjudged(found: Matchup, rows: Sequence[ComparedRow]) -> bool:

@@ -105,7 +105,7 @@ def _moved_word(cell: CellPair, pair: Pair, limits: Limits) -> Word:
     if cell.deterministic or pair.fixed or cell.b == 1:
         return _one_draw_word(cell, pair, limits)
     if pair.old_spread.variance == 0 and cell.pooled_variance == 0:
-        return Word("better", "higher_one_draw") if pair.difference > 0 else Word("suspect", "lower_one_draw")
+        return Word("better", "higher_one_draw") if pair.difference > 0 else _lower(pair)
     risen = pair.difference >= limits.min_drop
     if risen and cell.row_error(pair).p_drop(-pair.difference) <= limits.alpha:
         return Word("better")
@@ -119,8 +119,12 @@ def _one_draw_word(cell: CellPair, pair: Pair, limits: Limits) -> Word:
     )
     if pair.difference < 0:
         lower = beyond or pair.difference <= -limits.case_drop
-        return Word("suspect", "lower_one_draw") if lower else Word("within_noise", "among_the_moved")
+        return _lower(pair) if lower else Word("within_noise", "among_the_moved")
     return Word("better", "higher_one_draw") if beyond else Word("within_noise", "among_the_moved")
+
+
+def _lower(pair: Pair) -> Word:
+    return Word("suspect", "lower_asked_again" if pair.fresh else "lower_one_draw")
 
 
 def _empty_word(cell: CellPair) -> Word:

@@ -12,6 +12,7 @@ REASONS: dict[str, tuple[str, str]] = {
     "red_flag_not_compared": ("a red flag on a new row", "eine Red-Flag in einer neuen Zeile"),
     "floor": ("the knock-out dimension", "die K.-o.-Dimension"),
     "check_flip": ("a check that always passed fails", "ein Check, der immer bestand, schlägt fehl"),
+    "row_lower": ("a single row is lower", "eine einzelne Zeile ist niedriger"),
     "case_fell": ("a single case fell", "ein einzelner Fall ist gefallen"),
     "dimension_fell": ("a dimension fell beyond its tolerance", "eine Dimension fiel über ihre Toleranz"),
     "not_judged": ("too many rows without a verdict", "zu viele Zeilen ohne Urteil"),
@@ -51,9 +52,11 @@ NOTES_DE: dict[str, str] = {
     "safety_not_assessed": "die Sicherheit konnte nicht beurteilt werden, bei der Referenz konnte sie es",
     "rows_new": "Zeilen, die die Referenz nicht hat, sind genannt und nicht verglichen",
     "rows_gone": "Zeilen der Referenz fehlen im Lauf",
-    "lower_one_draw": "Zeilen sind in einer Ziehung niedriger, die ein neuer Versuch nur wiederholte; "
-    "lies beide Antworten",
+    "lower_one_draw": "Zeilen sind in der einen Ziehung niedriger, die es von ihnen gibt; lies beide Antworten",
+    "lower_asked_again": "Zeilen sind niedriger, deren Punkte allein hier nichts belegen; lies beide Antworten",
     "check_reruns_too_many": "ein Check kippte, dessen Bestätigung mehr Ziehungen bräuchte, als sie wert ist",
+    "fail_on_suspect": "die Einstellungen der Referenz sagen fail_on: suspect, deshalb endet Verdächtiges mit "
+    "Exit-Code 1",
     "narrowed": "nur ein Teil des Packs wurde gefragt, und nur der ist verglichen",
     "over_budget": "nicht alles Verdächtige wurde noch einmal gemessen: max_calls oder max_minutes ließ es "
     "nicht zu",
