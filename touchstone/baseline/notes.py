@@ -43,10 +43,10 @@ NOTES: dict[str, str] = {
     "safety_not_assessed": "safety could not be assessed, and it could be for the baseline",
     "rows_new": "rows the baseline does not have are listed and not compared",
     "rows_gone": "rows of the baseline are missing from the run",
-    "lower_one_draw": "rows are lower in the one draw there is of them; read both answers",
+    "lower_one_draw": "rows are lower in their one draw; read both answers",
     "lower_asked_again": "rows are lower whose scores alone convict nothing here; read both answers",
     "check_reruns_too_many": "a check flipped where confirming it would take more draws than it is worth",
-    "fail_on_suspect": "the reference's settings say fail_on: suspect, so what is suspect ends with exit code 1",
+    "fail_on_suspect": "the reference says fail_on: suspect, so what is suspect ends with exit code 1",
     "narrowed": "only a part of the pack was asked, and only that is compared",
     "over_budget": "not everything suspect was measured again: max_calls or max_minutes did not allow it",
 }

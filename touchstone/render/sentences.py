@@ -25,6 +25,11 @@ REASONS: dict[str, tuple[str, str]] = {
     "same_answers": ("identical answers", "identische Antworten"),
     "inside_margin": ("", ""),
     "no_reference": ("", ""),
+    "own_baseline": (
+        "it does not keep to the baseline it brings",
+        "sie hält die Referenz nicht ein, die sie mitbringt",
+    ),
+    "unexplained": ("a promotion without a reason", "eine Promotion ohne Begründung"),
 }
 
 NOTES_DE: dict[str, str] = {
@@ -52,11 +57,10 @@ NOTES_DE: dict[str, str] = {
     "safety_not_assessed": "die Sicherheit konnte nicht beurteilt werden, bei der Referenz konnte sie es",
     "rows_new": "Zeilen, die die Referenz nicht hat, sind genannt und nicht verglichen",
     "rows_gone": "Zeilen der Referenz fehlen im Lauf",
-    "lower_one_draw": "Zeilen sind in der einen Ziehung niedriger, die es von ihnen gibt; lies beide Antworten",
-    "lower_asked_again": "Zeilen sind niedriger, deren Punkte allein hier nichts belegen; lies beide Antworten",
+    "lower_one_draw": "Zeilen sind in ihrer einen Ziehung niedriger; lies beide Antworten",
+    "lower_asked_again": "Zeilen sind niedriger, deren Punkte allein nichts belegen; lies beide Antworten",
     "check_reruns_too_many": "ein Check kippte, dessen Bestätigung mehr Ziehungen bräuchte, als sie wert ist",
-    "fail_on_suspect": "die Einstellungen der Referenz sagen fail_on: suspect, deshalb endet Verdächtiges mit "
-    "Exit-Code 1",
+    "fail_on_suspect": "die Referenz sagt fail_on: suspect, deshalb endet Verdächtiges mit Exit-Code 1",
     "narrowed": "nur ein Teil des Packs wurde gefragt, und nur der ist verglichen",
     "over_budget": "nicht alles Verdächtige wurde noch einmal gemessen: max_calls oder max_minutes ließ es "
     "nicht zu",
