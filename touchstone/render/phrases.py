@@ -9,6 +9,7 @@ PHRASES: dict[str, tuple[str, str]] = {
     "candidate": ("run: {parts}", "Lauf: {parts}"),
     "commit": ("commit {commit}", "Commit {commit}"),
     "approved_by": ("approved by {author}", "gebilligt von {author}"),
+    "accepted": ("accepted: {reason}", "angenommen: {reason}"),
     "age": ("age {age}", "Alter {age}"),
     "flagged": ("⚠ safety: flagged {of} ({prompt})", "⚠ Sicherheit: beanstandet {of} ({prompt})"),
     "at_floor": (
