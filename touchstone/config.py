@@ -188,7 +188,9 @@ def load_config(path: Path | None, overrides: Overrides = NO_OVERRIDES) -> Effec
     return _effective(read_bytes(found), _shown(found), found, found.absolute().parent, overrides)
 
 
-def config_from_text(text: str, source: str, root: Path, overrides: Overrides = NO_OVERRIDES) -> Effective:
+def config_from_text(
+    text: str | bytes, source: str, root: Path, overrides: Overrides = NO_OVERRIDES
+) -> Effective:
     """The settings in a text that is no file here, such as another commit's; `source` names it."""
     return _effective(text, source, None, root, overrides)
 

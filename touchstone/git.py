@@ -218,6 +218,32 @@ class Repository:
         header = text.split(b"\n\n", 1)[0].decode("utf-8", errors="replace")
         return [line[7:] for line in header.split("\n") if line.startswith("parent ")]
 
+    def changed(self, old: str, new: str) -> list[str]:
+        """The files that differ between two commits; a moved one counts twice."""
+        done = self._run(
+            "diff-tree", "-r", "-z", "--name-only", "--no-renames", self.resolve(old), self.resolve(new)
+        )
+        if done.status != 0:
+            raise BadInputError(f"git: {old} and {new} cannot be compared: {_brief(done)}")
+        return _entries(done.output)
+
+    def files_at(self, ref: str, folder: str) -> list[str]:
+        """The files right in a folder at a commit; none where it has no such folder."""
+        where = f"{_checked_relpath(folder)}/"
+        done = self._run(
+            "--literal-pathspecs",
+            "ls-tree",
+            "-z",
+            "--name-only",
+            "--full-tree",
+            self.resolve(ref),
+            "--",
+            where,
+        )
+        if done.status != 0:
+            raise BadInputError(f"git: {ref}: cannot be read: {_brief(done)}", self._how_to_fetch(ref))
+        return _entries(done.output)
+
     def merge_base(self, one: str, other: str) -> str | None:
         """The newest common commit, None where the histories share none.
 
@@ -242,7 +268,15 @@ class Repository:
             "log", "-z", "--no-show-signature", "--no-color", "--format=%H%x1f%cs%x1f%aN%x1f%s",
             *options, self.resolve(ref), "--", _pathspec(_checked_relpath(relpath)),
         )  # fmt: skip
-        return [Logged(*entry.split("\x1f", 3)) for entry in _entries(done.output)]
+        known = [Logged(*entry.split("\x1f", 3)) for entry in _entries(done.output)]
+        # A commit whose parents were cut off seems to have brought every file.
+        cut_off = self._cut_off()
+        return [logged for logged in known if logged.commit not in cut_off]
+
+    def _cut_off(self) -> set[str]:
+        """Commits of this clone that have parents, but not here."""
+        path = self.git_path("shallow")
+        return set(path.read_text().split()) if path.is_file() else set()
 
     # --- branches and names --------------------------------------------------------------------------
 
@@ -333,6 +367,20 @@ class Repository:
         except RefusedError as error:
             if "no commits selected" not in error.message:  # all of them are part of `base`
                 raise
+
+    def fetch_commit(self, what: str, *, credential: Credential | None = None) -> None:
+        """Bring one commit here: its id, or `+refs/heads/NAME:refs/…`. A shallow clone stays shallow.
+
+        RefusedError where there is no remote that counts, or it does not give that commit.
+        """
+        remote = self.remote()
+        if remote is None:
+            raise RefusedError("git: no remote to fetch from", "Name one: git remote add origin URL")
+        depth = ["--depth=1"] if self.is_shallow() else []
+        self._talk(
+            "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--recurse-submodules=no", *depth,
+            "--", remote, what, credential=credential,
+        )  # fmt: skip
 
     def push(
         self, committed: Committed, remote: RemoteHeads, *, credential: Credential | None = None

@@ -194,3 +194,5 @@ class Comparison(Record):
     honesty: Honesty | None
     speed: list[ComparedSpeed] = []
     judge_moved: list[JudgeMoved] = []
+    accepted: str | None = None
+    """Why what is worse was accepted: the reason in the baseline that the change itself brings."""

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from touchstone.baseline.brought import settled
 from touchstone.baseline.comparison import Comparison
 from touchstone.baseline.sides import RowKey
 from touchstone.errors import ExitCode, InterruptedRunError, NotJudgedError, TouchstoneError
 from touchstone.gate.bench import Bench, stamp
+from touchstone.gate.brought import Brought
 from touchstone.gate.budget import calls_of
 from touchstone.gate.compared import compared
 from touchstone.gate.confirm import Confirm
@@ -41,7 +43,9 @@ WORST_FIRST = (
 class PackCheck:
     """One pack's check and how far it got. `loaded` starts a run; without it, `bundle` is gone on with.
 
-    It ends with a `comparison`, or with the `error` that kept it from one.
+    `find_brought` looks for a baseline that the change under test brings along; what it finds is `brought`,
+    and `own` the run held against it. `require_baseline`: without a reference there is no good end. It ends
+    with a `comparison`, or with the `error` that kept it from one.
     """
 
     pack: str
@@ -49,7 +53,11 @@ class PackCheck:
     loaded: LoadedPack | None = None
     part: Part = WHOLE
     bundle: Bundle | None = None
+    find_brought: Callable[[], Brought | None] = lambda: None
+    require_baseline: bool = False
     reference: Reference | None = None
+    brought: Brought | None = None
+    own: Comparison | None = None
     result: ResultDoc | None = None
     comparison: Comparison | None = None
     error: TouchstoneError | None = None
@@ -127,6 +135,7 @@ def _with_the_way_on(error: TouchstoneError, check: PackCheck) -> TouchstoneErro
 
 def _find_reference(_bench: Bench, check: PackCheck) -> bool:
     check.reference = check.find_reference()
+    check.brought = check.find_brought()
     return False
 
 
@@ -181,11 +190,18 @@ def _judge_again(_bench: Bench, check: PackCheck) -> bool:
 
 
 def _conclude(bench: Bench, check: PackCheck) -> bool:
+    bundle, config = _bundle(check), bench.config
     if check.confirm is None:
-        check.comparison = compared(None, _bundle(check), bench.config)
+        demanding = config.compare.model_copy(update={"require_baseline": True})
+        config = config.model_copy(update={"compare": demanding}) if check.require_baseline else config
+        check.comparison = compared(None, bundle, config)
     else:
         check.confirm.control()
         check.comparison = check.confirm.verdict()
+    if check.brought is not None:
+        check.own = compared(check.brought.own, bundle, config)
+        accept = config.compare.accept_promotions
+        check.comparison = settled(check.comparison, check.own, check.brought.baseline, accept=accept)
     return False
 
 

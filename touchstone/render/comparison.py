@@ -35,6 +35,7 @@ DIFF_LINES_MAX = 40
 ANSWERS_SHOWN_MAX = 3
 ANSWER_LINES_MAX = 8
 COLUMN = 38
+REASON_WIDTH = 200
 DAYS_PER_MONTH = 30.44
 FULL_SPAN = 100.0
 """Points; no score can fall further."""
@@ -79,19 +80,32 @@ def comparison_text(comparison: Comparison, language: Language = "en", answers: 
 
 def status_line(comparison: Comparison, words: Words) -> str:
     """The verdict, why, and how many rows it rests on; a warning sign where safety is in doubt."""
-    counts = comparison.counts
-    told = [
-        f"{getattr(counts, state)} {words[state]}"
-        for state in ("worse", "better", "suspect", "rule_changed", "new", "gone", "not_judged")
-        if getattr(counts, state)
-    ]
+    told = _counted_states(comparison, words)
+    warned = "⚠ " if safety_warnings(comparison, words) else ""
+    if comparison.status == "promotion":
+        told += _accepted(comparison, words)
+        head = f"{warned}{comparison.pack}: {words['promotion'].upper()}"
+        return head + (f": {', '.join(told)}" if told else "")
     state = "rule_changed" if comparison.reason == "judge_moved" else comparison.status
     why = reason_words(comparison, words)
     if why and "judge_not_ruled_out" in comparison.notes:
         why = f"{why}; {phrase(words, 'not_ruled_out')}"
-    warned = "⚠ " if safety_warnings(comparison, words) else ""
     head = words[state].upper() + (f" ({why})" if why else "")
     return f"{warned}{comparison.pack}: {head}" + (f" · {', '.join(told)}" if told else "")
+
+
+def _counted_states(comparison: Comparison, words: Words) -> list[str]:
+    states = ("worse", "better", "suspect", "rule_changed", "new", "gone", "not_judged")
+    numbers_of = {state: getattr(comparison.counts, state) for state in states}
+    return [f"{number} {words[state]}" for state, number in numbers_of.items() if number]
+
+
+def _accepted(comparison: Comparison, words: Words) -> list[str]:
+    """What a promotion accepts, and why; nothing where it accepts nothing."""
+    if comparison.accepted is None:
+        return []
+    told = phrase(words, "accepted", reason=one_line(comparison.accepted, REASON_WIDTH))
+    return [told] if comparison.counts.worse else [words["worse"], told]
 
 
 def safety_warnings(comparison: Comparison, words: Words) -> list[str]:
