@@ -35,15 +35,9 @@ from touchstone.render.speed import speed_lines
 from touchstone.render.words import Words
 from touchstone.result.schema import ResultDoc
 
-STATUS_ORDER: tuple[Status, ...] = (
-    "worse", "refused", "not_judged", "not_comparable", "suspect", "promotion", "no_reference", "better",
-    "within_noise", "unchanged",
-)  # fmt: skip
-"""What speaks first where several packs are told."""
-
-_MARKS: dict[Status, str] = {
-    "worse": "🔴", "refused": "🔴", "not_judged": "🟡", "not_comparable": "🟡", "suspect": "🟡",
-    "promotion": "🔵", "no_reference": "⚪", "better": "🟢", "within_noise": "🟢", "unchanged": "🟢",
+_STATUS_OF: dict[ExitCode, Status] = {
+    ExitCode.NOT_JUDGED: "not_judged", ExitCode.INTERRUPTED: "not_judged",
+    ExitCode.NOT_COMPARABLE: "not_comparable",
 }  # fmt: skip
 _PLAIN_URL = re.compile(r"https?://[\w.:/?=&%~+-]{1,500}", re.ASCII)
 _UNCERTAIN_RULES = frozenset({"flag", "floor"})
@@ -73,8 +67,14 @@ class PackReview:
         """The comparison's word, or that of what stands in its place."""
         if self.comparison is not None:
             return self.comparison.status
-        unjudged = self.error is None or self.error.exit_code == ExitCode.NOT_JUDGED
-        return "not_judged" if unjudged else "refused"
+        return "not_judged" if self.error is None else _STATUS_OF.get(self.error.exit_code, "refused")
+
+    @property
+    def exit(self) -> ExitCode:
+        """How this pack ends: an error before any comparison."""
+        if self.error is not None:
+            return self.error.exit_code
+        return ExitCode(self.comparison.exit) if self.comparison is not None else ExitCode.NOT_JUDGED
 
     @property
     def is_uncertain(self) -> bool:
