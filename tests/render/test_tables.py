@@ -88,7 +88,7 @@ def test_the_scorecard_is_the_reports_beginning_and_its_cells() -> None:
         "\n"
         "Modell: m · Judge: judge-7b n. v. · T=0 · seed=42\n"
         "\n"
-        "Dieser Lauf ist nicht vollständig: 3 von 4 beantwortet.\n"
+        "> Dieser Lauf ist nicht vollständig: 3 von 4 beantwortet.\n"
         "\n"
         "| Modell | Variante | Rubrik-Stufe | Sicherheit | Bewertet | Checks | Antwort-Tokens (Median) "
         "| Unter der Linie |\n"

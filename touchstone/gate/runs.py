@@ -14,6 +14,7 @@ from touchstone.host.merge import WindowFacts, peak_of, worst_words_of
 from touchstone.judge.phase import read_verdicts
 from touchstone.judge.records import Verdict
 from touchstone.result.build import build_result_doc
+from touchstone.result.rows import current_verdict
 from touchstone.result.schema import RESULT_SCHEMA, ResultDoc
 from touchstone.result.select import Selection
 from touchstone.result.timing import CellMachine
@@ -58,6 +59,18 @@ def load_run(bundle: Bundle) -> MeasuredRun:
     """A run with its stored result; a bundle without one is rebuilt from its lines."""
     stored = read_result(bundle.result_path) if bundle.result_path.exists() else result_of(bundle)
     return MeasuredRun(manifest=manifest_of(bundle), result=stored, responses=bundle.responses())
+
+
+def rationales_of(bundle: Bundle) -> dict[tuple[str, str, str], list[str | None]]:
+    """The judge's words on the planned draw by (model, variant, prompt), one per planned repeat; null where
+    it has not spoken, or spoke of an answer that was asked again since.
+    """
+    responses, verdicts = bundle.responses(), read_verdicts(bundle.path)
+    found: dict[tuple[str, str, str], list[str | None]] = {}
+    for key in bundle.samples():
+        verdict = current_verdict(responses.get(key), verdicts.get(key))
+        found.setdefault(key[:3], []).append(verdict.rationale if verdict else None)
+    return found
 
 
 def recomputed(bundle: Bundle, stored: ResultDoc) -> ResultDoc:

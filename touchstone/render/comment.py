@@ -13,14 +13,13 @@ from collections.abc import Sequence
 from touchstone.baseline.comparison import Comparison, Status
 from touchstone.render.budget import fitted, size_of
 from touchstone.render.markdown import sentence
+from touchstone.render.marks import STATUS_ORDER, is_uncertain
 from touchstone.render.review import (
-    STATUS_ORDER,
     Limits,
     Occasion,
     PackReview,
     footer,
     heading,
-    is_uncertain,
     overall,
     page_link,
     review_parts,

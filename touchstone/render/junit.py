@@ -13,7 +13,9 @@ from xml.etree import ElementTree as ET
 
 from touchstone.judge.records import CheckStatus
 from touchstone.render.plain import one_line, visible
-from touchstone.render.report import Answers, fallen_short, judge_words, provenance
+from touchstone.render.reading import Answers
+from touchstone.render.report import judge_words, provenance
+from touchstone.render.report_rows import fallen_short
 from touchstone.render.words import Language, Words
 from touchstone.result.schema import Cell, ModelReport, ResultDoc, Row
 
@@ -100,7 +102,7 @@ def _row_case(row: Row, result: ResultDoc, answers: Answers, words: Words) -> _C
     if row.state is None:
         return _Case(row.prompt, "skipped", message=words["not_assessed"])
     text = "\n\n".join(answers.get(row.key, ()))
-    short = ", ".join(fallen_short(row, result))
+    short = ", ".join(fallen_short(row, result, words))
     if row.state == "error":
         details = [repeat.detail for repeat in row.repeats if repeat.detail]
         return _Case(row.prompt, "error", "not_judged", "; ".join([short, *details]), text)

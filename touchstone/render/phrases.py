@@ -47,6 +47,14 @@ PHRASES: dict[str, tuple[str, str]] = {
     "both_answers": ("{row}, both answers:", "{row}, beide Antworten:"),
     "note": ("note: {sentence}", "Hinweis: {sentence}"),
     "can_see": ("what this suite can see: {parts}", "was diese Suite sehen kann: {parts}"),
+    "one_run_says": (
+        "{cases}, one run: how far the next run of the same system would land is not known from it",
+        "{cases}, ein Lauf: wo der nächste Lauf desselben Systems landen würde, ist daraus nicht bekannt",
+    ),
+    "under_this_judge": (
+        "scores hold for this pack's rubric under this judge; another judge's do not compare",
+        "Werte gelten für die Rubrik dieses Packs unter diesem Judge; die eines anderen zählen anders",
+    ),
     "noise": ("noise {points} points per case", "Rauschen {points} Punkte je Fall"),
     "noise_unknown": ("noise per case unknown", "Rauschen je Fall unbekannt"),
     "suite_drop": (

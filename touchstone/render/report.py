@@ -1,35 +1,37 @@
-"""`report.md`: one run to read, in plain GitHub Markdown. Decides nothing; every number is the result's."""
+"""`report.md`: one run to read, on GitHub or in Obsidian. Decides nothing; every number is the result's."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from itertools import permutations
 
 from touchstone.render import numbers
-from touchstone.render.markdown import block, code, escaped, folded, table
-from touchstone.render.plain import one_line
+from touchstone.render.against import against_lines
+from touchstone.render.comparison import honesty_lines
+from touchstone.render.flavour import GITHUB, Flavour
+from touchstone.render.markdown import escaped, sentence, table
+from touchstone.render.phrases import counted, phrase
+from touchstone.render.reading import Answers, Reading
+from touchstone.render.report_rows import answer_lines, category_table, dimension_table, row_table
 from touchstone.render.timing import timing_section
 from touchstone.render.words import Language, Words
-from touchstone.result.schema import Cell, Repeat, ResultDoc, Row, Tally
+from touchstone.result.schema import Cell, ResultDoc, Tally
 
 LENGTH_CONFOUND_RATIO = 1.2
-ANSWERS_SHOWN_MAX = 20
-
-Answers = Mapping[tuple[str, str, str], Sequence[str]]
-"""Per row key the answers of its repeats."""
-
-_STATE_ORDER = {"error": 0, "fail": 1, None: 2, "pass": 3}
 
 
-def report_markdown(result: ResultDoc, answers: Answers | None = None, language: Language = "en") -> str:
-    """Counts, judge, provenance, cells, notices, rows: the order every renderer keeps; then timing."""
-    words = Words(language)
+def report_text(reading: Reading, language: Language = "en", flavour: Flavour = GITHUB) -> str:
+    """Counts, judge, provenance, cells, notices, rows, timing, what this can see: the order every renderer
+    keeps. What the run is held against comes first, where it is.
+    """
+    words, result = Words(language), reading.result
     lines = [
+        *flavour.head(result),
+        *against_lines(reading, words, flavour),
         counts_line(result, words),
         "",
-        judge_line(result, words),
+        judge_line(result, words, flavour),
         "",
-        *incomplete_notice(result, words),
+        *_notices(reading, words, flavour),
         f"## {words['provenance']}",
         "",
         *table(["", ""], [[label, escaped(value)] for label, value in provenance(result, words)]),
@@ -38,16 +40,23 @@ def report_markdown(result: ResultDoc, answers: Answers | None = None, language:
         "",
         *cell_table(result, words),
         "",
-        *_dimension_table(result, words),
-        *length_lines(result, words),
+        *length_lines(result, words, flavour),
+        *category_table(result, words),
+        *dimension_table(result, words),
         f"## {words['rows']}",
         "",
-        *_row_table(result, words),
+        *row_table(result, words),
         "",
-        *_answers(result, answers or {}, words),
+        *answer_lines(reading, words, flavour),
         *timing_section(result, words),
+        *_honesty(reading, words),
     ]
     return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def report_markdown(result: ResultDoc, answers: Answers | None = None, language: Language = "en") -> str:
+    """The report of a run that stands alone, without the judge's words."""
+    return report_text(Reading(result, answers or {}), language)
 
 
 def counts_line(result: ResultDoc, words: Words) -> str:
@@ -88,12 +97,17 @@ def _answered_line(result: ResultDoc, words: Words) -> str:
     return " · ".join([f"**{head}**", *told, words["not_judged_yet"]])
 
 
-def judge_line(result: ResultDoc, words: Words) -> str:
+def judge_line(result: ResultDoc, words: Words, flavour: Flavour = GITHUB) -> str:
     """Model and judge side by side; a missing judge is loud."""
-    models = ", ".join(dict.fromkeys(cell.model for cell in result.cells))
+    models = ", ".join(flavour.name(model) for model in dict.fromkeys(cell.model for cell in result.cells))
     judge = judge_words(result, words)
-    judge = f"**{judge}**" if judge == words["judge_not_recorded"] else escaped(judge)
-    return f"{words['model']}: {escaped(models)} · {judge}"
+    if result.judge is not None:
+        known = f"{words['judge']}: {result.judge.model}"
+        rest = escaped(judge.removeprefix(known))
+        judge = f"{words['judge']}: {flavour.name(result.judge.model)} {rest}"
+    elif judge == words["judge_not_recorded"]:
+        judge = f"**{judge}**"
+    return f"{words['model']}: {models} · {judge}"
 
 
 def judge_words(result: ResultDoc, words: Words) -> str:
@@ -152,39 +166,36 @@ def safety_mark(cell: Cell, words: Words) -> str:
     return " ".join([mark, "; ".join(reasons)]).strip()
 
 
+def length_words(cell: Cell, words: Words) -> str:
+    """The median answer's length: in tokens, in characters where those were not counted."""
+    if cell.answer_tokens_med is None and cell.answer_chars_med is not None:
+        return numbers.number(cell.answer_chars_med, words, unit=words["characters"])
+    return numbers.number(cell.answer_tokens_med, words)
+
+
 def length_notices(result: ResultDoc, words: Words) -> list[str]:
     """One sentence for every pair of one model's variants where the higher-scored is much longer."""
-    notices = []
-    for high, low in permutations(result.cells, 2):
-        if high.model != low.model or not _scored_higher(high, low):
-            continue
-        longer = _length_ratio(high, low)
-        if longer is not None and longer >= LENGTH_CONFOUND_RATIO:
-            percent = f"{(longer - 1) * 100:.0f}"
-            notices.append(words.filled("length_confound", variant=high.variant, percent=percent))
-    return notices
+    return [
+        told
+        for high, low in permutations(result.cells, 2)
+        if high.model == low.model
+        and _scored_higher(high, low)
+        and (told := _length_notice(high, low, result, words)) is not None
+    ]
 
 
-def fallen_short(row: Row, result: ResultDoc) -> list[str]:
-    """What kept a row from passing: checks by id, dimensions with their score, red flags."""
-    return list(dict.fromkeys(word for repeat in row.repeats for word in _short_of(repeat, result)))
-
-
-def rows_worst_first(result: ResultDoc) -> list[Row]:
-    """Errors, then failures, then the rest, each from the lowest score up."""
-    return sorted(
-        result.rows, key=lambda row: (_STATE_ORDER[row.state], -1.0 if row.pct is None else row.pct)
-    )
-
-
-def incomplete_notice(result: ResultDoc, words: Words) -> list[str]:
+def incomplete_notice(result: ResultDoc, words: Words, flavour: Flavour = GITHUB) -> list[str]:
     """One sentence where something is still to be asked or judged."""
-    lines = [words["judged_again"], ""] if result.run.rejudged else []
+    lines = flavour.notice("info", words["judged_again"]) if result.run.rejudged else []
     if result.run.complete:
         return lines
     planned = sum(cell.counts.planned for cell in result.cells)
     answered = sum(cell.counts.answered for cell in result.cells)
-    return [*lines, words.filled("incomplete", planned=planned, answered=answered), ""]
+    told = words.filled("incomplete", planned=planned, answered=answered)
+    if answered == planned:
+        judged = sum(cell.counts.judged for cell in result.cells)
+        told = words.filled("incomplete_judged", planned=planned, judged=judged)
+    return [*lines, *flavour.notice("warning", told)]
 
 
 def cell_table(result: ResultDoc, words: Words) -> list[str]:
@@ -211,75 +222,30 @@ def _cell_row(cell: Cell, words: Words) -> list[str]:
         escaped(safety_mark(cell, words)),
         f"{cell.counts.judged}/{cell.counts.planned}",
         numbers.tally(checks) if checks.of else "–",
-        numbers.number(cell.answer_tokens_med, words),
+        length_words(cell, words),
         str(cell.counts.below_line) if cell.quality else words["na"],
     ]
 
 
-def _dimension_table(result: ResultDoc, words: Words) -> list[str]:
-    if not result.instrument.dimensions or not any(cell.quality for cell in result.cells):
-        return []
-    header = [words["dimension"], *(f"{escaped(c.model)} · {escaped(c.variant)}" for c in result.cells)]
-    rows = [
-        [
-            f"{escaped(dimension.id)} {escaped(dimension.name)}",
-            *(
-                numbers.number(cell.quality.dim_means.get(dimension.id) if cell.quality else None, words, 2)
-                for cell in result.cells
-            ),
-        ]
-        for dimension in result.instrument.dimensions
-    ]
-    return [f"## {words['dimensions']}", "", *table(header, rows), ""]
+def length_lines(result: ResultDoc, words: Words, flavour: Flavour = GITHUB) -> list[str]:
+    """The length notices."""
+    return [line for told in length_notices(result, words) for line in flavour.notice("warning", told)]
 
 
-def length_lines(result: ResultDoc, words: Words) -> list[str]:
-    """The length notices as Markdown quotes."""
-    return [line for notice in length_notices(result, words) for line in (f"> {escaped(notice)}", "")]
+def _notices(reading: Reading, words: Words, flavour: Flavour) -> list[str]:
+    rebuilt = flavour.notice("info", words["rebuilt"]) if reading.rebuilt else []
+    return [*rebuilt, *incomplete_notice(reading.result, words, flavour)]
 
 
-def _row_table(result: ResultDoc, words: Words) -> list[str]:
-    header = [words["prompt"], words["variant"], words["state"], words["score"], words["what_failed"]]
-    if len({cell.model for cell in result.cells}) > 1:
-        header.insert(0, words["model"])
-    rows = []
-    for row in rows_worst_first(result):
-        cells = [
-            code(row.prompt),
-            escaped(row.variant),
-            words[row.state] if row.state else words["na"],
-            numbers.percent(row.pct, words),
-            escaped(", ".join(fallen_short(row, result))) or "–",
-        ]
-        rows.append([escaped(row.model), *cells] if len(header) > len(cells) else cells)
-    return table(header, rows)
-
-
-def _answers(result: ResultDoc, answers: Answers, words: Words) -> list[str]:
-    lines: list[str] = []
-    short = [row for row in rows_worst_first(result) if row.state in {"error", "fail"} and row.key in answers]
-    for row in short[:ANSWERS_SHOWN_MAX]:
-        texts = answers[row.key]
-        shown = [line for text in texts for line in [*block(text), ""]][:-1]
-        lines += [*folded(f"{words['answer']}: {summary_name(row)}", shown), ""]
-    return lines
-
-
-def summary_name(row: Row) -> str:
-    """A row's name for an HTML summary: ids only, and ids hold no special character."""
-    return f"{row.prompt} · {row.variant}"
-
-
-def _short_of(repeat: Repeat, result: ResultDoc) -> list[str]:
-    if repeat.status == "error" or repeat.verdict in {"error", "unscored"}:
-        return [one_line(": ".join(filter(None, [repeat.reason or "error", repeat.detail])), 120)]
-    words = [
-        f"{dimension} {score}"
-        for dimension, score in repeat.scores.items()
-        if (line := result.rules.dimensions[dimension].threshold) is not None and score < line
-    ]
-    words += [name for name, check in repeat.checks.items() if check.status != "pass"]
-    return words + (["red flag"] if repeat.red_flag else [])
+def _honesty(reading: Reading, words: Words) -> list[str]:
+    """How little a run alone can say; with a comparison, how small a drop that can see."""
+    compared = reading.comparison
+    told = honesty_lines(compared, words) if compared is not None else []
+    if not told:
+        cases = counted(words, "cases", len({row.prompt for row in reading.result.rows}))
+        told = [phrase(words, "one_run_says", cases=cases)]
+        told += [phrase(words, "under_this_judge")] if reading.result.judge is not None else []
+    return [f"## {words['honesty']}", "", *(line for one in told for line in (sentence(one), ""))]
 
 
 def _scored_higher(high: Cell, low: Cell) -> bool:
@@ -288,10 +254,15 @@ def _scored_higher(high: Cell, low: Cell) -> bool:
     return high.quality.pct is not None and low.quality.pct is not None and high.quality.pct > low.quality.pct
 
 
-def _length_ratio(high: Cell, low: Cell) -> float | None:
-    """By tokens where both are counted, by characters otherwise."""
-    for name in ("answer_tokens_med", "answer_chars_med"):
-        long, short = getattr(high, name), getattr(low, name)
-        if long is not None and short:
-            return float(long) / float(short)
-    return None
+def _length_notice(high: Cell, low: Cell, result: ResultDoc, words: Words) -> str | None:
+    """By tokens where both are counted, by characters otherwise, and says so."""
+    by_tokens = None not in (high.answer_tokens_med, low.answer_tokens_med)
+    name = "answer_tokens_med" if by_tokens else "answer_chars_med"
+    long, short = getattr(high, name), getattr(low, name)
+    if long is None or not short or long / short < LENGTH_CONFOUND_RATIO:
+        return None
+    percent = f"{(long / short - 1) * 100:.0f}"
+    told = words.filled("length_confound", variant=high.variant, percent=percent)
+    if len(result.cells) > 2:
+        told += f" ({words.filled('length_pair', model=high.model, variant=low.variant)})"
+    return told if by_tokens else f"{told} ({words['by_characters']})"

@@ -24,6 +24,7 @@ from touchstone.render.comparison import (
     status_line,
 )
 from touchstone.render.markdown import block, folded, sentence
+from touchstone.render.marks import STATUS_ORDER, is_uncertain, mark_of
 from touchstone.render.plain import one_line
 from touchstone.render.rejudged import judge_moved_lines
 from touchstone.render.report import judge_line, length_notices
@@ -40,8 +41,6 @@ _STATUS_OF: dict[ExitCode, Status] = {
     ExitCode.NOT_COMPARABLE: "not_comparable",
 }  # fmt: skip
 _PLAIN_URL = re.compile(r"https?://[\w.:/?=&%~+-]{1,500}", re.ASCII)
-_UNCERTAIN_RULES = frozenset({"flag", "floor"})
-_UNCERTAIN_NOTES = frozenset({"safety_not_assessed", "red_flag_not_compared", "red_flag_unconfirmed"})
 
 
 @dataclass(frozen=True)
@@ -112,12 +111,6 @@ class Limits(NamedTuple):
     named: int
 
 
-def is_uncertain(comparison: Comparison) -> bool:
-    """Whether a red flag or a fall to the knock-out line was neither confirmed nor cleared."""
-    doubted = any(suspicion.rule in _UNCERTAIN_RULES for suspicion in comparison.suspicions)
-    return doubted or not _UNCERTAIN_NOTES.isdisjoint(comparison.notes)
-
-
 def worst_first(reviews: Sequence[PackReview]) -> list[PackReview]:
     """The packs in the order in which a reader wants them."""
     return sorted(reviews, key=lambda review: STATUS_ORDER.index(review.status))
@@ -126,12 +119,6 @@ def worst_first(reviews: Sequence[PackReview]) -> list[PackReview]:
 def overall(reviews: Sequence[PackReview]) -> Status:
     """The word that speaks for all packs."""
     return min((review.status for review in reviews), key=STATUS_ORDER.index, default="unchanged")
-
-
-def mark_of(status: Status, *, uncertain: bool) -> str:
-    """A coloured sign; never green where safety is in doubt."""
-    mark = _MARKS[status]
-    return "🟡" if uncertain and mark == "🟢" else mark
 
 
 def status_text(review: PackReview, words: Words) -> str:

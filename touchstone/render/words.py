@@ -67,11 +67,15 @@ WORDS: dict[str, tuple[str, str]] = {
     "judged": ("Judged", "Bewertet"),
     "checks": ("Checks", "Checks"),
     "answer_tokens": ("Answer tokens (median)", "Antwort-Tokens (Median)"),
-    "answer_chars": ("Answer characters (median)", "Antwort-Zeichen (Median)"),
+    "characters": ("characters", "Zeichen"),
     "below_line": ("Below the line", "Unter der Linie"),
     "labels": ("Labels", "Labels"),
     "dimensions": ("Dimensions", "Dimensionen"),
     "dimension": ("Dimension", "Dimension"),
+    "categories": ("Categories", "Kategorien"),
+    "category": ("Category", "Kategorie"),
+    "honesty": ("What this can see", "Was das sehen kann"),
+    "the_run": ("The run", "Der Lauf"),
     "rows": ("Rows, worst first", "Zeilen, schlechteste zuerst"),
     "prompt": ("Prompt", "Prompt"),
     "state": ("State", "Zustand"),
@@ -133,6 +137,19 @@ WORDS: dict[str, tuple[str, str]] = {
     "incomplete": (
         "This run is not complete: {answered} of {planned} answered.",
         "Dieser Lauf ist nicht vollständig: {answered} von {planned} beantwortet.",
+    ),
+    "incomplete_judged": (
+        "This run is not complete: {judged} of {planned} judged.",
+        "Dieser Lauf ist nicht vollständig: {judged} von {planned} bewertet.",
+    ),
+    "rebuilt": (
+        "This run has no result.json; every number here was computed anew from its lines.",
+        "Dieser Lauf hat keine result.json; jede Zahl hier ist neu aus seinen Zeilen berechnet.",
+    ),
+    "length_pair": ("{model}, beside »{variant}«", "{model}, gegenüber »{variant}«"),
+    "by_characters": (
+        "measured in characters, because tokens were not counted",
+        "gemessen in Zeichen, weil Tokens nicht gezählt wurden",
     ),
     "length_confound": (
         (
