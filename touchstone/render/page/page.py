@@ -1,0 +1,175 @@
+"""A run as a page: status first, then cells, what changed, rows, where it came from, and its history."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from touchstone.baseline.comparison import Comparison, Moved
+from touchstone.gate.history import History
+from touchstone.gate.page import Beside, PageFacts
+from touchstone.render.comparison import (
+    honesty_lines,
+    reference_lines,
+    safety_warnings,
+    status_line,
+    value_words,
+)
+from touchstone.render.marks import is_uncertain, mark_of
+from touchstone.render.page.cells import compared_cells, own_cells
+from touchstone.render.page.environment import filled
+from touchstone.render.page.history import history_views
+from touchstone.render.page.phrases import page_phrase
+from touchstone.render.page.provenance import both_fields, own_fields
+from touchstone.render.page.rows import compared_groups, own_groups
+from touchstone.render.page.texts import diff
+from touchstone.render.phrases import phrase
+from touchstone.render.plain import one_line
+from touchstone.render.rejudged import judge_moved_lines
+from touchstone.render.report import judge_words, length_notices
+from touchstone.render.review_phrases import review_phrase
+from touchstone.render.sentences import note_sentence, reason_words
+from touchstone.render.speed import speed_lines
+from touchstone.render.words import Language, Words
+
+_TONES = {"🔴": "bad", "🟡": "warn", "🔵": "info", "⚪": "plain", "🟢": "good"}
+_COUNTED = (
+    "worse", "not_judged", "suspect", "rule_changed", "better", "new", "gone", "within_noise", "unchanged",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Status:
+    """What is read first. `tone` is the colour of the comment's sign; `counts` are (state, number, word)."""
+
+    tone: str
+    word: str
+    why: str
+    counts: Sequence[tuple[str, int, str]]
+    warnings: Sequence[str]
+    lines: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Moves:
+    """Fields that differ under one title: (field, old, new, kind)."""
+
+    title: str
+    fields: Sequence[tuple[str, str, str, str]]
+
+
+def page_html(facts: PageFacts, history: Sequence[History] = (), language: Language = "en") -> str:
+    """One page that stands by itself: of the comparison where there is one, else of the run."""
+    words = Words(language)
+    beside = facts.beside
+    told = _compared(facts, beside, words) if beside else _own(facts, words)
+    return filled(
+        "page.html",
+        words,
+        pack=one_line(facts.result.provenance.pack_id),
+        pack_title=one_line(facts.title),
+        compared=beside is not None,
+        judge=judge_words(facts.result, words),
+        judge_missing=judge_words(facts.result, words) == words["judge_not_recorded"],
+        histories=history_views(history, words),
+        **told,
+    )
+
+
+def _compared(facts: PageFacts, beside: Beside, words: Words) -> dict[str, object]:
+    comparison = beside.comparison
+    return {
+        "title": one_line(status_line(comparison, words)),
+        "status": _status(comparison, words),
+        "moves": list(_moves(comparison, words)),
+        "cells": compared_cells(comparison.cells, facts, words),
+        "diffs": [diff(changed, words) for changed in comparison.diffs],
+        "groups": compared_groups(facts, beside, words),
+        "notes": _notes(facts, comparison, words),
+        "fields": both_fields(facts, beside, words),
+    }
+
+
+def _own(facts: PageFacts, words: Words) -> dict[str, object]:
+    run = one_line(facts.result.run.id)
+    return {
+        "title": page_phrase(words, "of_run", pack=one_line(facts.result.provenance.pack_id), run=run),
+        "status": _own_status(facts, words),
+        "moves": [],
+        "cells": own_cells(facts, words),
+        "diffs": [],
+        "groups": own_groups(facts, words),
+        "notes": length_notices(facts.result, words),
+        "fields": own_fields(facts, words),
+    }
+
+
+def _status(comparison: Comparison, words: Words) -> Status:
+    state = "rule_changed" if comparison.reason == "judge_moved" else comparison.status
+    counts = [(name, getattr(comparison.counts, name), words[name]) for name in _COUNTED]
+    why = reason_words(comparison, words)
+    if why and "judge_not_ruled_out" in comparison.notes:
+        why = f"{why}; {phrase(words, 'not_ruled_out')}"
+    return Status(
+        tone=_TONES[mark_of(comparison.status, uncertain=is_uncertain(comparison))],
+        word=words[state],
+        why=why,
+        counts=[count for count in counts if count[1]],
+        warnings=safety_warnings(comparison, words),
+        lines=reference_lines(comparison, words),
+    )
+
+
+def _own_status(facts: PageFacts, words: Words) -> Status:
+    """A run by itself has no verdict, only counts; nothing is green where nothing was compared."""
+    cells = facts.result.cells
+    told = {"pass": "passed", "fail": "failed", "error": "error"}
+    counts = [(word, sum(getattr(c.counts, name) for c in cells), words[word]) for word, name in told.items()]
+    further = [
+        (name, number, words[name])
+        for name in ("unscored", "empty", "reasoning_only", "truncated")
+        if (number := sum(getattr(cell.counts, name) for cell in cells))
+    ]
+    unjudged = any(cell.quality is None for cell in cells)
+    run = facts.result.run
+    warnings = [] if run.complete else [_incomplete(facts, words)]
+    return Status(
+        tone="plain",
+        word=words["not_judged_yet"] if unjudged else page_phrase(words, "not_compared"),
+        why="",
+        counts=further if unjudged else counts + further,
+        warnings=warnings + ([words["judged_again"]] if run.rejudged else []),
+        lines=[f"{page_phrase(words, 'run')}: {one_line(run.id)}"],
+    )
+
+
+def _incomplete(facts: PageFacts, words: Words) -> str:
+    counts = [cell.counts for cell in facts.result.cells]
+    return words.filled(
+        "incomplete", planned=sum(c.planned for c in counts), answered=sum(c.answered for c in counts)
+    )
+
+
+def _moves(comparison: Comparison, words: Words) -> list[Moves]:
+    others = [moved for moved in comparison.moved if moved.kind not in {"prompt", "case"}]
+    pairs = (("not_comparable", comparison.not_comparable), ("else_moved", others))
+    return [
+        Moves(review_phrase(words, key), [_move(one, words) for one in moved])
+        for key, moved in pairs
+        if moved
+    ]
+
+
+def _move(moved: Moved, words: Words) -> tuple[str, str, str, str]:
+    values = (value_words(moved.old, words), value_words(moved.new, words))
+    return (one_line(moved.field), *values, phrase(words, f"kind_{moved.kind}"))
+
+
+def _notes(facts: PageFacts, comparison: Comparison, words: Words) -> list[str]:
+    return [
+        *length_notices(facts.result, words),
+        *(note_sentence(note, words) for note in comparison.notes),
+        *judge_moved_lines(comparison.judge_moved, words),
+        *speed_lines(comparison.speed, words),
+        *honesty_lines(comparison, words),
+    ]
