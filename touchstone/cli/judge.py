@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from touchstone.cli.options import json_option, quiet_option, settings_options
+from touchstone.cli.completion import run_names
+from touchstone.cli.options import json_option, settings_options
 from touchstone.cli.session import bench_for, settings_of, show_results
 from touchstone.errors import ExitCode
 from touchstone.gate.measure import judge_run, unjudged
@@ -15,10 +16,16 @@ from touchstone.run.find import find_bundle
 
 
 @click.command(epilog="Example: touchstone judge --bundle latest")
-@click.option("--bundle", "run", required=True, metavar="RUN", help="The run: path, id, prefix or latest.")
+@click.option(
+    "--bundle",
+    "run",
+    required=True,
+    metavar="RUN",
+    shell_complete=run_names,
+    help="The run: path, id, prefix or latest.",
+)
 @settings_options(asks=True)
 @json_option
-@quiet_option
 def command(run: str, as_json: bool, **given: Any) -> int:
     """Score the kept answers of a run.
 

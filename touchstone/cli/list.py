@@ -15,13 +15,14 @@ from touchstone.render.inventory import inventory_text
 
 
 @click.command(name="list", epilog="Example: touchstone list --json")
+@click.option("--limit", type=click.IntRange(min=1), help="At most so many runs, the newest (text: 20).")
 @settings_options(asks=False)
 @json_option
-def command(as_json: bool, **given: Any) -> None:
+def command(limit: int | None, as_json: bool, **given: Any) -> None:
     """The packs, baselines and runs there are, newest run last."""
     effective = settings_of(given)
-    found = inventory_of(effective.config, effective.root, packs_of(effective, (), Path.cwd()))
+    found = inventory_of(effective.config, effective.root, packs_of(effective, (), Path.cwd()), limit)
     if as_json:
         click.echo(json_pretty(found.to_json(), sort_keys=False), nl=False)
     else:
-        click.echo(inventory_text(found, effective.config.language), nl=False)
+        click.echo(inventory_text(found, effective.config.language, limit), nl=False)

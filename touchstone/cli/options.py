@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
+from touchstone.cli.completion import pack_names, run_names
 from touchstone.errors import UsageError
 from touchstone.run.plan import Part, Shard
 
@@ -49,7 +50,7 @@ _PARAMETER_OF = {flag.name: flag.name[2:].replace("-", "_") for flag in SETTING_
 
 
 def settings_options(*, asks: bool) -> Callable[[Command], Command]:
-    """`--config` and the setting flags; those of the engine and the judge only where `asks`."""
+    """`--config`, `--quiet` and the setting flags; those of the engine and the judge only where `asks`."""
 
     def decorate(command: Command) -> Command:
         for flag in reversed(SETTING_FLAGS):
@@ -63,6 +64,7 @@ def settings_options(*, asks: bool) -> Callable[[Command], Command]:
                 "--model", "models", multiple=True, metavar="MODEL", help="A model to ask; repeatable."
             )(command)
         return click.option(
+        command = quiet_option(command)
             "--config",
             "config_path",
             type=click.Path(path_type=Path),
@@ -97,8 +99,15 @@ def json_option(command: Command) -> Command:
 
 
 def quiet_option(command: Command) -> Command:
-    """`--quiet`: no progress."""
-    return click.option("--quiet", "-q", is_flag=True, help="No progress on stderr.")(command)
+    """`--quiet`: no progress, no notes; faults are always told."""
+    return click.option("--quiet", "-q", is_flag=True, help="No progress and no notes on stderr.")(command)
+
+
+def silent_option(command: Command) -> Command:
+    """`--quiet` on a verb that says nothing but its result: taken, so that a script may give it to all."""
+    return click.option(
+        "--quiet", "-q", is_flag=True, expose_value=False, help="Nothing: only the result is ever printed."
+    )(command)
 
 
 def run_options(*, resumes: str) -> Callable[[Command], Command]:
@@ -107,16 +116,22 @@ def run_options(*, resumes: str) -> Callable[[Command], Command]:
     """
     options = (
         click.option(
-            "--pack", "packs", multiple=True, metavar="PACK", help="Pack file, folder or id; repeatable."
+            "--pack",
+            "packs",
+            multiple=True,
+            metavar="PACK",
+            shell_complete=pack_names,
+            help="Pack file, folder or id; repeatable.",
         ),
         click.option("--only", multiple=True, metavar="ID/TAG", help="Just these prompts; repeatable."),
         click.option("--limit", type=click.IntRange(min=1), help="At most so many prompts."),
         click.option("--shard", type=ShardType(), help="This machine's share, e.g. 2/3; see merge."),
-        click.option("--resume", "runs", multiple=True, metavar="RUN", help=resumes),
+        click.option(
+            "--resume", "runs", multiple=True, metavar="RUN", shell_complete=run_names, help=resumes
+        ),
         click.option("--strict-preflight", is_flag=True, help="Stop where a model fails its longest prompt."),
         settings_options(asks=True),
         json_option,
-        quiet_option,
     )
 
     def decorate(command: Command) -> Command:

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from touchstone.baseline import promote, store
+from touchstone.cli.completion import run_names
 from touchstone.cli.options import settings_options
 from touchstone.cli.proposal import Route, propose, route_of
 from touchstone.cli.session import packs_of, say, settings_of
@@ -31,7 +32,7 @@ from touchstone.run.find import find_bundle
 @click.command(
     epilog='Example: touchstone promote RUN RUN RUN --here --reason "the shorter prompt is wanted"'
 )
-@click.argument("runs", nargs=-1, metavar="RUN RUN RUN | SELECTED")
+@click.argument("runs", nargs=-1, metavar="RUN RUN RUN | SELECTED", shell_complete=run_names)
 @click.option("--reason", help="Why this is wanted; needed where it is worse, unsafe, or rows are gone.")
 @click.option("--here", is_flag=True, help="Commit on the current branch; nothing else is touched.")
 @click.option("--no-pr", is_flag=True, help="Commit on a branch of its own, and push nothing.")

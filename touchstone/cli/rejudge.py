@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from touchstone.baseline.sides import Side
-from touchstone.cli.options import json_option, quiet_option, settings_options
+from touchstone.cli.completion import run_or_pack_names
+from touchstone.cli.options import json_option, settings_options
 from touchstone.cli.session import bench_for, say, settings_of, show_results
 from touchstone.config import Effective
 from touchstone.errors import BadInputError, ExitCode
@@ -25,10 +26,9 @@ from touchstone.run.find import find_bundle
 
 
 @click.command(epilog="Example: touchstone rejudge baselines/default/starter.json --judge-model MODEL")
-@click.argument("what", metavar="RUN|BASELINE")
+@click.argument("what", metavar="RUN|BASELINE", shell_complete=run_or_pack_names)
 @settings_options(asks=True)
 @json_option
-@quiet_option
 def command(what: str, as_json: bool, **given: Any) -> int:
     """Stored answers under today's judge: did the answers move, or the one who scores them?
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from touchstone.cli.completion import run_names
 from touchstone.cli.options import json_option, settings_options
 from touchstone.cli.session import settings_of
 from touchstone.files import json_document
@@ -33,7 +34,7 @@ FORMS: dict[str, Form] = {
 
 
 @click.command(epilog="Example: touchstone report latest")
-@click.argument("run", metavar="RUN")
+@click.argument("run", metavar="RUN", shell_complete=run_names)
 @click.option(
     "--format",
     "form",

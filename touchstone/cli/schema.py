@@ -19,6 +19,7 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from touchstone.baseline.comparison import Comparison
 from touchstone.baseline.schema import Baseline
+from touchstone.cli.options import silent_option
 from touchstone.config import Config
 from touchstone.files import json_pretty
 from touchstone.pack.schema import Pack
@@ -56,6 +57,7 @@ WHOLE_NUMBER_KEY = {"pattern": "^(0|-?[1-9][0-9]*)$"}
 
 @click.command(epilog="Example: touchstone schema pack > schemas/pack.json")
 @click.argument("kind", required=False, type=click.Choice(list(KINDS)))
+@silent_option
 def command(kind: str | None) -> None:
     """Print the JSON Schema (draft 2020-12) of a kind of file; without KIND, the kinds there are.
 

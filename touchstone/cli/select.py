@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from touchstone.cli.completion import run_names
 from touchstone.cli.options import json_option, settings_options
 from touchstone.cli.session import settings_of
 from touchstone.files import json_document, write_document
@@ -17,7 +18,7 @@ from touchstone.run.find import find_bundle
 
 
 @click.command(epilog="Example: touchstone select RUN RUN RUN")
-@click.argument("runs", nargs=-1, required=True, metavar="RUN RUN RUN")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN RUN RUN", shell_complete=run_names)
 @settings_options(asks=False)
 @json_option
 def command(runs: tuple[str, ...], as_json: bool, **given: Any) -> None:

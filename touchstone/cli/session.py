@@ -46,7 +46,7 @@ def settings_of(given: Mapping[str, Any]) -> Effective:
         if all(problem.file.startswith("--") for problem in error.problems):
             raise UsageError(error.message, error.hint) from None
         raise
-    for note in effective.notes:
+    for note in effective.notes if not given.get("quiet") else ():
         say(note)
     return effective
 

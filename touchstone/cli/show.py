@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from touchstone.baseline.sides import Side
+from touchstone.cli.completion import prompt_names, run_or_pack_names
 from touchstone.cli.options import json_option, settings_options
 from touchstone.cli.session import say, settings_of
 from touchstone.config import Effective
@@ -23,8 +24,8 @@ from touchstone.run.find import find_bundle
 @click.command(
     epilog="Example: touchstone show baselines/default/starter.json --variant house --write old.md"
 )
-@click.argument("what", metavar="RUN|BASELINE")
-@click.argument("prompt", required=False)
+@click.argument("what", metavar="RUN|BASELINE", shell_complete=run_or_pack_names)
+@click.argument("prompt", required=False, shell_complete=prompt_names)
 @click.option("--variant", help="Of a baseline: print this variant's text. Of a run: just this variant.")
 @click.option("--write", type=click.Path(path_type=Path), help="Write the text to a file, byte for byte.")
 @settings_options(asks=False)
@@ -45,13 +46,13 @@ def command(
     """
     effective = settings_of(given)
     if prompt is None:
-        _show_variant(what, variant, write, effective, as_json=as_json)
+        _show_variant(what, variant, write, effective, as_json=as_json, quiet=given["quiet"])
     else:
         _show_row(what, prompt, variant, effective, as_json=as_json)
 
 
 def _show_variant(
-    name: str, variant: str | None, write: Path | None, effective: Effective, *, as_json: bool
+    name: str, variant: str | None, write: Path | None, effective: Effective, *, as_json: bool, quiet: bool
 ) -> None:
     if variant is None:
         raise UsageError(
@@ -65,7 +66,8 @@ def _show_variant(
         raise BadInputError(f"{name}: variant {variant} sends no system prompt, so there is no text")
     if write is not None:
         write_atomic(write, text)
-        say(f"{write}: {len(text.encode())} bytes, the text of variant {variant}")
+        if not quiet:
+            say(f"{write}: {len(text.encode())} bytes, the text of variant {variant}")
     elif as_json:
         click.echo(json_pretty(side.suite.variants[variant].to_json()), nl=False)
     else:

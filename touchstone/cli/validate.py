@@ -42,6 +42,9 @@ _TOP_KEY = re.compile(rb"^([a-z_]+)[ \t]*:", re.MULTILINE)
     type=click.Path(path_type=Path),
     help="Settings file (default: touchstone.yaml here or at the top of the repository).",
 )
+@click.option(
+    "--quiet", "-q", is_flag=True, expose_value=False, help="Nothing: only problems are ever printed."
+)
 @click.pass_context
 def command(ctx: click.Context, paths: tuple[Path, ...], form: str, config_path: Path | None) -> None:
     """Check packs, settings and baselines. Exit 4 when anything is wrong.

@@ -66,13 +66,19 @@ class Inventory(Record):
     runs: list[RunEntry]
 
 
-def inventory_of(config: Config, root: Path, packs: Sequence[LoadedPack]) -> Inventory:
-    """What the settings' folders hold. A file that cannot be read is listed with its fault."""
+def inventory_of(
+    config: Config, root: Path, packs: Sequence[LoadedPack], limit: int | None = None
+) -> Inventory:
+    """What the settings' folders hold, of the runs the newest `limit`.
+
+    A file that cannot be read is listed with its fault.
+    """
     baselines = root / config.baselines_dir
+    runs = list_bundles(root / config.runs_dir)
     return Inventory(
         packs=[_pack(loaded, root) for loaded in packs],
         baselines=[_baseline(path, root) for path in sorted(baselines.glob("*/*.json"))],
-        runs=[_run(bundle) for bundle in list_bundles(root / config.runs_dir)],
+        runs=[_run(bundle) for bundle in (runs if limit is None else runs[-limit:])],
     )
 
 

@@ -13,8 +13,9 @@ from touchstone.render.words import Language, Words
 RUNS_SHOWN_MAX = 20
 
 
-def inventory_text(inventory: Inventory, language: Language = "en") -> str:
+def inventory_text(inventory: Inventory, language: Language = "en", runs_max: int | None = None) -> str:
     """Packs, then baselines, then the newest runs, newest last."""
+    shown = inventory.runs[-(runs_max or RUNS_SHOWN_MAX) :]
     words = Words(language)
     lines = [
         f"{pack.id} {pack.version}  {counted(words, 'prompts', pack.prompts)}  {one_line(pack.title, 50)}"
@@ -22,10 +23,10 @@ def inventory_text(inventory: Inventory, language: Language = "en") -> str:
         for pack in inventory.packs
     ]
     lines += [_baseline(baseline, words) for baseline in inventory.baselines]
-    older = len(inventory.runs) - RUNS_SHOWN_MAX
-    if older > 0:
+    older = len(inventory.runs) - len(shown)
+    if older:
         lines.append(phrase(words, "older_runs", n=older))
-    lines += [_run(run, words) for run in inventory.runs[-RUNS_SHOWN_MAX:]]
+    lines += [_run(run, words) for run in shown]
     return "".join(visible(line) + "\n" for line in lines)
 
 
