@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.kit.chat_server import Script, answer, whole
+from tests.kit.cli import touchstone
 from tests.kit.scratch import ScratchRepo, scratch_repo
 
 MODEL, JUDGE = "scripted-model", "scripted-judge"
@@ -118,3 +119,17 @@ def project(folder: Path, base_url: str) -> ScratchRepo:
 def run_ids(repo: ScratchRepo) -> list[str]:
     """The project's runs, oldest first."""
     return sorted(path.parent.name for path in repo.path.glob("runs/*/manifest.json"))
+
+
+def agreed(folder: Path, base_url: str) -> ScratchRepo:
+    """A committed project whose checked pack has a baseline of three runs; nothing watches the machine."""
+    repo = project(folder, base_url)
+    settings = (repo.path / "touchstone.yaml").read_text()
+    repo.commit("settings", {"touchstone.yaml": f"{settings}host: {{sampler: false}}\n"})
+    (repo.path / "packs/care.yaml").unlink()
+    repo.commit("one pack")
+    measured = touchstone(repo.path, "measure", "--times", "3", "-q")
+    assert measured.code == 0, measured.err
+    promoted = touchstone(repo.path, "promote", *run_ids(repo), "--here")
+    assert promoted.code == 0, promoted.err
+    return repo

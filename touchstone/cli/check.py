@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from touchstone.cli.inputs import ci_options, refuse_outside_a_job
 from touchstone.cli.options import part_of, refuse_mixed_start, run_options
 from touchstone.cli.session import bench_for, packs_of, resumed, say, settings_of
 from touchstone.config import Effective
@@ -33,14 +34,24 @@ AUTO = "auto"
     metavar="REF",
     help="Commit whose baselines are the reference (auto: the merge base with the default branch).",
 )
+@ci_options
 @run_options(resumes="Go on with a check; repeatable.")
-def command(*, ref: str, as_json: bool, **given: Any) -> int:
+def command(*, ref: str, ci: str | None, as_json: bool, **given: Any) -> int:
     """Did this change make the answers worse than the ones we agreed to keep?
 
     Measures every pack once and holds it against its committed baseline: at the merge base with the
     default branch, else at HEAD; never the working tree. What looks worse is measured again before it is
     called worse. With --only or --limit, only what was asked is compared.
+
+    With --ci github, in a job: the base commit is told from the event, its settings count, and the verdict
+    goes to outputs, summary, comment and annotations.
     """
+    context = click.get_current_context()
+    if ci is not None:
+        from touchstone.cli.ci import check_on_github  # noqa: PLC0415  only in a job
+
+        return check_on_github(context)
+    refuse_outside_a_job(context)
     refuse_mixed_start(given)
     effective = settings_of(given)
     with bench_for(effective, given, go_on="touchstone check --resume") as bench:
@@ -53,7 +64,7 @@ def command(*, ref: str, as_json: bool, **given: Any) -> int:
                 for one in loaded
             ]
         code = run_checks(bench, checks)
-    _keep(checks, bench)
+    keep(checks, bench)
     if as_json:
         click.echo(json_pretty(_as_json(checks, code), sort_keys=False), nl=False)
     else:
@@ -73,7 +84,7 @@ def _finder(effective: Effective, pack: str, ref: str) -> Callable[[], Reference
     return lambda: committed_reference(config, root, pack, today, ref)
 
 
-def _keep(checks: Sequence[PackCheck], bench: Bench) -> None:
+def keep(checks: Sequence[PackCheck], bench: Bench) -> None:
     """Leave `comparison.json` and `report.md` in each run's folder; `result.json` is there already."""
     for check in checks:
         if check.bundle is None:

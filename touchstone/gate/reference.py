@@ -5,6 +5,7 @@ Never the working tree: what a person is about to change is not what was agreed 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -64,7 +65,7 @@ def committed_reference(config: Config, root: Path, pack: str, today: date, ref:
     content = repository.read(ref, relpath)
     if content is None:
         return None
-    source = f"{ref}:{relpath}"
+    source = f"{_short(ref)}:{relpath}"
     return baseline_reference(content, source, today, repository=repository, ref=ref, relpath=relpath)
 
 
@@ -129,6 +130,10 @@ def candidate_info(bundle: Bundle, draws: int) -> CandidateInfo:
     """What a reader is told of the run under test."""
     git = bundle.manifest.git
     return CandidateInfo(run=bundle.id, commit=git.commit, clean=git.clean, draws=draws)
+
+
+def _short(ref: str) -> str:
+    return ref[:12] if re.fullmatch("[0-9a-f]{40,64}", ref) else ref
 
 
 def _agreed_refs(repository: Repository) -> list[str]:

@@ -75,6 +75,14 @@ _FIRST: dict[str, tuple[str, str]] = {
         "accept_promotions is off: a promotion inside a change does not turn it green.",
         "accept_promotions ist aus: Eine Promotion in einer Änderung macht sie nicht grün.",
     ),
+    "no_comment": (
+        "There is no comment of this run on the pull request; the verdict is the same.",
+        "Der Pull Request trägt keinen Kommentar dieses Laufs; das Urteil ist dasselbe.",
+    ),
+    "no_token": (
+        "The step was given no token: github-token",
+        "Der Schritt bekam kein Token: github-token",
+    ),
     "only_promotion": (
         "Only baselines changed: they were verified, nothing was measured.",
         "Nur Referenzen haben sich geändert: Sie wurden geprüft, gemessen wurde nichts.",
