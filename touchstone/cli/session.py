@@ -24,7 +24,7 @@ from touchstone.gate.bench import Bench
 from touchstone.gate.start import moved_since
 from touchstone.judge.phase import JudgeProgress
 from touchstone.pack.load import LoadedPack, find_packs, load_pack
-from touchstone.render.plain import visible
+from touchstone.render.plain import for_log
 from touchstone.render.report import report_markdown
 from touchstone.render.terminal import result_text
 from touchstone.render.words import Language
@@ -160,7 +160,7 @@ def show_results(
 
 def say(text: str) -> None:
     """A line for the person, on stderr."""
-    click.echo(visible(text), err=True)
+    click.echo(for_log(text), err=True)
 
 
 def _packs_named(name: str, known: Sequence[Path], cwd: Path) -> list[LoadedPack]:
