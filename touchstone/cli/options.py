@@ -34,6 +34,7 @@ SETTING_FLAGS: tuple[Flag, ...] = (
     Flag("--concurrency", "endpoint.concurrency", click.INT, "Requests in flight (timings only at 1)."),
     Flag("--judge-model", "judge.model", click.STRING, "The model that scores."),
     Flag("--judge-base-url", "judge.endpoint.base_url", click.STRING, "The judge's server, if another."),
+    Flag("--judge-api-key-env", "judge.endpoint.api_key_env", click.STRING, "Variable that holds its key."),
     Flag("--max-calls", "max_calls", click.INT, "Refuse to start what would take more requests."),
     Flag("--max-minutes", "max_minutes", click.FLOAT, "Stop after so many minutes, keeping everything."),
     Flag("--runs-dir", "runs_dir", click.STRING, "Where runs are kept."),
