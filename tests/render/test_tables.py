@@ -14,6 +14,7 @@ from tests.kit.builders import Outcome, Repeats
 from tests.kit.hostile import HOSTILE, SNIPPETS
 from tests.kit.markdown import found_in_text, links, tags
 from touchstone.render.csv import result_csv
+from touchstone.render.reading import Reading
 from touchstone.render.scorecard import scorecard_markdown
 from touchstone.result.schema import ResultDoc
 
@@ -83,7 +84,7 @@ def test_a_negative_number_stays_a_number() -> None:
 
 
 def test_the_scorecard_is_the_reports_beginning_and_its_cells() -> None:
-    assert scorecard_markdown(judged(), "de") == (
+    assert scorecard_markdown(Reading(judged()), "de") == (
         "**0 bestanden · 1 nicht bestanden · 1 Fehler** · 2/4 bewertet\n"
         "\n"
         "Modell: m · Judge: judge-7b n. v. · T=0 · seed=42\n"
@@ -101,7 +102,7 @@ def test_the_scorecard_is_the_reports_beginning_and_its_cells() -> None:
 def test_nothing_hostile_is_live_in_a_scorecard(text: str) -> None:
     plain = judged()
     cells = [cell.model_copy(update={"model": text, "variant": text}) for cell in plain.cells]
-    told = scorecard_markdown(plain.model_copy(update={"cells": cells}))
+    told = scorecard_markdown(Reading(plain.model_copy(update={"cells": cells})))
     assert found_in_text(told) == []
     assert links(told) == []
     assert tags(told) <= {"<span>", "</span>"}

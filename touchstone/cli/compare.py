@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +10,14 @@ import click
 
 from touchstone.cli.completion import run_names
 from touchstone.cli.options import json_option, settings_options
+from touchstone.cli.reading import reference_of
 from touchstone.cli.session import settings_of
-from touchstone.config import Effective
 from touchstone.errors import UsageError
 from touchstone.files import json_document, write_document
 from touchstone.gate.compared import compared
 from touchstone.gate.held import Held
-from touchstone.gate.reference import Reference, agreed_reference, named_reference, run_reference
 from touchstone.render.comparison import comparison_text
-from touchstone.run.bundle import COMPARISON_NAME, Bundle
+from touchstone.run.bundle import COMPARISON_NAME
 from touchstone.run.find import find_bundle
 
 
@@ -37,7 +36,7 @@ def command(sides: tuple[str, ...], as_json: bool, **given: Any) -> int:
     effective = settings_of(given)
     today = datetime.now(UTC).date()
     new = find_bundle(sides[-1], effective.root / effective.config.runs_dir, Path.cwd())
-    reference = _reference(sides[0] if len(sides) == 2 else None, new, effective, today)
+    reference = reference_of(sides[0] if len(sides) == 2 else None, new, effective, today)
     comparison = compared(reference, new, effective.config)
     write_document(new.path / COMPARISON_NAME, comparison.to_json())
     if as_json:
@@ -46,12 +45,3 @@ def command(sides: tuple[str, ...], as_json: bool, **given: Any) -> int:
         answers = Held(reference, new).answers() if reference else {}
         click.echo(comparison_text(comparison, effective.config.language, answers), nl=False)
     return comparison.exit
-
-
-def _reference(name: str | None, new: Bundle, effective: Effective, today: date) -> Reference | None:
-    if name is None:
-        return agreed_reference(effective.config, effective.root, new.manifest.suite.pack_id, today)
-    named = named_reference(name, effective.root, Path.cwd(), today)
-    if named is not None:
-        return named
-    return run_reference([find_bundle(name, effective.root / effective.config.runs_dir, Path.cwd())])

@@ -14,7 +14,7 @@ from touchstone.render.comparison import (
     state_words,
     status_line,
 )
-from touchstone.render.flavour import Flavour
+from touchstone.render.flavour import GITHUB, Flavour
 from touchstone.render.markdown import block, sentence
 from touchstone.render.marks import is_uncertain, mark_of
 from touchstone.render.phrases import phrase
@@ -51,6 +51,16 @@ def against_lines(reading: Reading, words: Words, flavour: Flavour) -> list[str]
         [f"# {words['the_run']}"],
     ]
     return [line for section in sections if section for line in (*section, "")]
+
+
+def scorecard_lines(reading: Reading, words: Words) -> list[str]:
+    """The verdict and the cells, old → new; nothing where the run stands alone."""
+    comparison = reading.comparison
+    if comparison is None:
+        return []
+    head = [*_head(comparison, words, GITHUB), *_moved(comparison, words)]
+    cells = cell_table(comparison.cells, words, MOST) if comparison.cells else []
+    return [line for section in (*head, cells) if section for line in (*section, "")]
 
 
 def _head(comparison: Comparison, words: Words, flavour: Flavour) -> Iterator[Sequence[str]]:

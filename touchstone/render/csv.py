@@ -1,12 +1,16 @@
-"""A run as a table for a spreadsheet: one line per row and repeat, canonical values in any language."""
+"""Tables for a spreadsheet, canonical values in any language: a run, a line per row and repeat; a comparison,
+a line per row.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
+from touchstone.baseline.comparison import Comparison
 from touchstone.files import canonical
+from touchstone.render.comparison import ROW_ORDER
 from touchstone.render.plain import one_line
 from touchstone.result.schema import Repeat, ResultDoc, Row
 
@@ -18,18 +22,48 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "|", "%", "＝", "＋", "－", "＠")
 
 
 def result_csv(result: ResultDoc) -> str:
-    """Header and lines, `\\n` between them. What is not known is an empty field, never a zero.
-
-    A text that a spreadsheet would take for a formula gets an apostrophe in front.
-    """
+    """Header and lines. What is not known is an empty field, never a zero."""
     checks = list(
         dict.fromkeys(id_ for row in result.rows for repeat in row.repeats for id_ in repeat.checks)
     )
-    lines = [_line(row, repeat, result, checks) for row in result.rows for repeat in row.repeats]
+    return table_csv([_line(row, repeat, result, checks) for row in result.rows for repeat in row.repeats])
+
+
+def comparison_csv(comparison: Comparison) -> str:
+    """A line per row, worst first: its state, old and new score, and what moved."""
+    reference = comparison.reference
+    return table_csv(
+        [
+            {
+                "run": comparison.candidate.run,
+                "reference": reference.file if reference else None,
+                "pack": comparison.pack,
+                "status": comparison.status,
+                "model": row.model,
+                "variant": row.variant,
+                "prompt": row.prompt,
+                "state": row.state,
+                "old_pct": row.old,
+                "new_pct": row.new,
+                "moved_by": "; ".join(row.moved_by) or None,
+                "draws": row.draws,
+                "confirmed": row.confirmed,
+                "same_answer": row.same_answer,
+                "reason": row.reason,
+            }
+            for row in sorted(comparison.rows, key=lambda row: ROW_ORDER.index(row.state))
+        ]
+    )
+
+
+def table_csv(lines: Sequence[Mapping[str, Value]]) -> str:
+    """A header and a line each, `\\n` between them; the first line's keys are the header.
+
+    A text that a spreadsheet would take for a formula gets an apostrophe in front.
+    """
     out = io.StringIO()
-    header = lines[0] if lines else {}
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([_field(name) for name in header])
+    writer.writerow([_field(name) for name in (lines[0] if lines else {})])
     writer.writerows([_field(value) for value in line.values()] for line in lines)
     return out.getvalue()
 

@@ -1,6 +1,7 @@
 """JUnit XML for a CI to read: a suite per model and variant, a test case per row, per check and for safety.
 
-What could not be judged is an error, never a failure; what was not judged yet is skipped. It keeps to the
+What could not be judged is an error, never a failure; what was not judged yet is skipped. Of a comparison a
+failure is what is worse, and what neither passed nor failed (new, gone, suspect) is skipped. It keeps to the
 schema that Jenkins and most readers share (no attribute of another dialect). No times: the result has none
 per row, and none is made up.
 """
@@ -11,7 +12,12 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 from xml.etree import ElementTree as ET
 
+from touchstone.baseline.comparison import ComparedCell, Comparison, State, Status
 from touchstone.judge.records import CheckStatus
+from touchstone.render import numbers
+from touchstone.render.comparison import Answers as BothAnswers
+from touchstone.render.comparison import moves_words, status_line
+from touchstone.render.marks import is_uncertain
 from touchstone.render.plain import one_line, visible
 from touchstone.render.reading import Answers
 from touchstone.render.report import judge_words, provenance
@@ -23,6 +29,14 @@ MESSAGE_WIDTH = 300
 ANSWER_CHARACTERS = 4_000
 
 Outcome = Literal["failure", "error", "skipped"]
+
+_OUTCOMES: dict[State, Outcome | None] = {
+    "worse": "failure", "not_judged": "error", "better": None, "unchanged": None, "within_noise": None,
+}  # fmt: skip
+_VERDICTS: dict[Status, Outcome | None] = {
+    "worse": "failure", "refused": "error", "not_judged": "error", "not_comparable": "error",
+    "better": None, "unchanged": None, "within_noise": None,
+}  # fmt: skip
 
 _WORST_CHECK: tuple[CheckStatus, ...] = ("error", "fail", "pass")
 
@@ -37,19 +51,57 @@ class _Case(NamedTuple):
     text: str = ""
 
 
+class _About(NamedTuple):
+    """What every suite of a document says of itself."""
+
+    pack: str
+    started: str | None
+    told: Sequence[tuple[str, str]]
+
+
 def junit_xml(result: ResultDoc, answers: Answers | None = None, language: Language = "en") -> str:
     """The document. Names are English, messages the reader's; what fell short shows its answer."""
     words = Words(language)
+    about = _About(result.provenance.pack_id, result.run.started.removesuffix("Z"), _told_of(result))
+    return _document(
+        [
+            _suite(number, _cell_name(cell), list(_cases(cell, result, answers or {}, words)), about)
+            for number, cell in enumerate(result.cells)
+        ]
+    )
+
+
+def comparison_junit(
+    comparison: Comparison, answers: BothAnswers | None = None, language: Language = "en"
+) -> str:
+    """The document of a comparison: the verdict first, then a case per row and one for all rows of a cell."""
+    words = Words(language)
+    reference = comparison.reference
+    told = [
+        ("run", comparison.candidate.run),
+        ("status", comparison.status),
+        ("reference", reference.file if reference else Words()["na"]),
+    ]
+    about = _About(comparison.pack, None, told)
+    suites = [_suite(0, comparison.pack, [_verdict_case(comparison, words)], about)]
+    for number, cell in enumerate(comparison.cells, 1):
+        cases = list(_compared_cases(cell, comparison, answers or {}, words))
+        suites.append(_suite(number, _cell_name(cell), cases, about))
+    return _document(suites)
+
+
+def _document(suites: Sequence[ET.Element]) -> str:
     root = ET.Element("testsuites")
-    for number, cell in enumerate(result.cells):
-        cases = list(_cases(cell, result, answers or {}, words))
-        root.append(_suite(number, cell, cases, result))
+    root.extend(suites)
     ET.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
 
-def _suite(number: int, cell: Cell, cases: Sequence[_Case], result: ResultDoc) -> ET.Element:
-    name = one_line(f"{cell.model} · {cell.variant}")
+def _cell_name(cell: Cell | ComparedCell) -> str:
+    return f"{cell.model} · {cell.variant}"
+
+
+def _suite(number: int, name: str, cases: Sequence[_Case], about: _About) -> ET.Element:
     counts = {
         "tests": len(cases),
         "failures": sum(case.outcome == "failure" for case in cases),
@@ -58,20 +110,23 @@ def _suite(number: int, cell: Cell, cases: Sequence[_Case], result: ResultDoc) -
     }
     suite = ET.Element(
         "testsuite",
-        {"name": name, "package": result.provenance.pack_id, "id": str(number)}
-        | {"timestamp": result.run.started.removesuffix("Z")}
+        {"name": one_line(name), "package": one_line(about.pack), "id": str(number)}
+        | ({"timestamp": about.started} if about.started else {})
         | {key: str(value) for key, value in counts.items()},
     )
-    suite.append(_properties(result))
-    classname = one_line(f"{result.provenance.pack_id}.{cell.model}.{cell.variant}")
+    suite.append(_properties(about.told))
+    classname = one_line(".".join([about.pack, *name.split(" · ")]))
     suite.extend(_element(case, classname) for case in cases)
     return suite
 
 
-def _properties(result: ResultDoc) -> ET.Element:
+def _told_of(result: ResultDoc) -> list[tuple[str, str]]:
     """What programs read has one name in every language."""
     words = Words()
-    told = [("run", result.run.id), ("judge", judge_words(result, words)), *provenance(result, words)]
+    return [("run", result.run.id), ("judge", judge_words(result, words)), *provenance(result, words)]
+
+
+def _properties(told: Sequence[tuple[str, str]]) -> ET.Element:
     properties = ET.Element("properties")
     for name, value in told:
         ET.SubElement(properties, "property", {"name": name, "value": one_line(value)})
@@ -130,3 +185,32 @@ def _safety_case(quality: ModelReport, words: Words) -> _Case:
     if quality.safety_passed is None:
         return _Case("safety", "error", "not_assessed", reasons or words["not_assessed"])
     return _Case("safety") if quality.safety_passed else _Case("safety", "failure", "safety", reasons)
+
+
+def _verdict_case(comparison: Comparison, words: Words) -> _Case:
+    outcome = _VERDICTS.get(comparison.status, "skipped")
+    if outcome is None and is_uncertain(comparison):
+        outcome = "skipped"
+    if outcome is None:
+        return _Case("verdict")
+    return _Case("verdict", outcome, comparison.status, status_line(comparison, words))
+
+
+def _compared_cases(
+    cell: ComparedCell, comparison: Comparison, answers: BothAnswers, words: Words
+) -> Iterator[_Case]:
+    for row in comparison.rows:
+        if (row.model, row.variant) == (cell.model, cell.variant):
+            told = f"{numbers.percent(row.old, words)} → {numbers.percent(row.new, words)}"
+            said = ", ".join(filter(None, [told, moves_words(row, words)]))
+            new = answers.get((row.model, row.variant, row.prompt), ((), ()))[1]
+            yield _compared_case(row.prompt, row.state, said, "\n\n".join(new), words)
+    told = f"{numbers.percent(cell.old, words)} → {numbers.percent(cell.new, words)}"
+    yield _compared_case("(all rows)", cell.state, told, "", words)
+
+
+def _compared_case(name: str, state: State, said: str, text: str, words: Words) -> _Case:
+    outcome = _OUTCOMES.get(state, "skipped")
+    if outcome is None:
+        return _Case(name)
+    return _Case(name, outcome, state, f"{words[state]}: {said}", text)
