@@ -49,8 +49,9 @@ Outcome = Literal["worse", "open", "stuck", "cleared", "judge_moved"]
 class Limits:
     """The settings of the baseline in points of this suite's span, the false-alarm budget shared out.
 
-    Of `false_alarm` (1 %), the suite test gets 0.4 divided by the cells, checks 0.3; rows are held to a
-    false discovery rate of three times it, divided by the cells, on fresh draws.
+    Of `false_alarm` (1 %), the suite test gets 0.4 and what is obvious after one draw 0.02, both divided by
+    the cells, checks 0.3; rows are held to a false discovery rate of three times it, divided by the cells, on
+    fresh draws.
     """
 
     settings: CompareSettings
@@ -80,7 +81,7 @@ def limits_of(suite: Suite, cells: int) -> Limits:
         equal_margin=settings.equal_margin * scale,
         judge_move=JUDGE_MOVE * scale,
         alpha=0.4 * settings.false_alarm / share,
-        obvious_p=0.1 * settings.false_alarm,
+        obvious_p=0.02 * settings.false_alarm / share,
         q=3 * settings.false_alarm / share,
         check_limit=0.3 * settings.false_alarm,
     )
