@@ -1,20 +1,27 @@
-"""The document is held to the constraints of the schema most readers share (Jenkins' xUnit plug-in)."""
+"""The documents are held against the schema of Jenkins' xUnit plug-in, kept in tests/samples/junit, and to
+what it leaves open: no attribute of another dialect, at most one outcome, counts that are right.
+"""
 
 from __future__ import annotations
 
 import re
+from functools import cache
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
+import xmlschema
 
-from tests.kit import builders
+from tests.kit import builders, reviews
 from tests.kit.builders import Outcome, Repeats
+from tests.kit.compared import baseline, compared, repeating
 from tests.kit.golden import golden
 from tests.kit.hostile import HOSTILE
+from touchstone.baseline.comparison import Suspicion
 from touchstone.pack.checks import Check, Contains
 from touchstone.pack.schema import KoRule
-from touchstone.render.junit import junit_xml
+from touchstone.render.junit import comparison_junit, junit_xml
 from touchstone.result.schema import ResultDoc
 
 NUMBER, TIME = r"\d+", r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?"
@@ -35,15 +42,23 @@ SCHEMA: dict[str, tuple[dict[str, str], dict[str, str], set[str]]] = {
     "skipped": ({}, {"type": ".*", "message": ".*"}, set()),
 }  # fmt: skip
 
+XSD = Path(__file__).parents[1] / "samples" / "junit" / "junit-10.xsd"
+
 CHECKS: dict[str, list[Check]] = {
     "A1": [Contains(type="contains", value="yes"), Contains(type="contains", value="sure")],
     "A2": [Contains(type="contains", value="yes")],
 }
 
 
+@cache
+def common_schema() -> xmlschema.XMLSchema:
+    return xmlschema.XMLSchema(XSD)
+
+
 def valid(text: str) -> ET.Element:
     assert text.startswith('<?xml version="1.0" encoding="UTF-8"?>\n')
     root = ET.fromstring(text)
+    common_schema().validate(root)
     assert root.tag == "testsuites"
     for element in root.iter():
         _check(element)
@@ -158,3 +173,57 @@ def test_hostile_texts_stay_text(text: str) -> None:
     found = plain.model_copy(update={"cells": cells, "rows": rows})
     root = valid(junit_xml(found, {row.key: [text] for row in rows}))
     assert list(outcomes(root).values()) == ["failure", None, None, "error", None]
+
+
+def test_the_schema_refuses_what_is_none() -> None:
+    text = junit_xml(measured(A1=(4, 5)))
+    for wrong in (text.replace(' errors="0"', ""), text.replace("<testcase ", "<test ")):
+        with pytest.raises(xmlschema.XMLSchemaValidationError):
+            common_schema().validate(wrong)
+
+
+def test_of_a_comparison_only_what_is_worse_is_a_failure() -> None:
+    found = reviews.worse()
+    root = valid(comparison_junit(found, reviews.answers(found)))
+    told = outcomes(root)
+    assert told.pop("verdict") == "failure"
+    for row in found.rows:
+        usual = {"worse": "failure", "not_judged": "error", "better": None, "unchanged": None}
+        assert told[row.prompt] == usual.get(row.state, "skipped"), row.state
+    failures = root.findall(".//failure")
+    assert {"worse"} == {failure.attrib["type"] for failure in failures}
+    assert any("Another answer" in (failure.text or "") for failure in failures)
+
+
+def test_a_comparison_without_a_verdict_is_an_error_even_without_a_row() -> None:
+    suite = builders.judged_suite(["A1"])
+    other = builders.judged_suite(["A1"], dimensions={"Q1": 1.0, "Q2": 1.0})
+    found = compared(baseline(suite, {"A1": (4, 4)}), repeating(other, {"A1": (4, 4)}))
+    assert found.status == "not_comparable"
+    assert outcomes(valid(comparison_junit(found)))["verdict"] == "error"
+    bare = found.model_copy(update={"cells": [], "rows": []})
+    assert outcomes(valid(comparison_junit(bare))) == {"verdict": "error"}
+
+
+@pytest.mark.parametrize(
+    ("status", "outcome"),
+    [("unchanged", None), ("better", None), ("suspect", "skipped"), ("no_reference", "skipped"),
+     ("promotion", "skipped"), ("not_judged", "error"), ("refused", "error"), ("worse", "failure")],
+)  # fmt: skip
+def test_a_verdict_is_green_only_where_it_says_so(status: str, outcome: str | None) -> None:
+    found = reviews.unchanged().model_copy(update={"status": status})
+    assert outcomes(valid(comparison_junit(found)))["verdict"] == outcome
+
+
+@pytest.mark.parametrize("rule", ["flag", "floor"])
+def test_a_verdict_with_safety_in_doubt_is_not_green(rule: str) -> None:
+    doubt = Suspicion(rule=rule, model="m", variant="none", prompt="P01", detail="1/5")
+    found = reviews.unchanged().model_copy(update={"suspicions": [doubt]})
+    assert outcomes(valid(comparison_junit(found)))["verdict"] == "skipped"
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_texts_stay_text_in_a_comparison(text: str) -> None:
+    (told, _) = reviews.saying(text)
+    assert told.comparison is not None
+    valid(comparison_junit(told.comparison, told.answers))
