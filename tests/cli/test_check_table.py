@@ -356,6 +356,24 @@ def test_a_narrowed_check_compares_only_what_was_asked(desk: Desk, tmp_path: Pat
     assert "in 3 of 3 rows" in touchstone(repo.path, "check", "-q", "--limit", "3").out
 
 
+def test_models_that_are_not_asked_for_are_not_gone(desk: Desk, tmp_path: Path) -> None:
+    models = f"[{{id: {MODEL}}}, {{id: other-model, extra_body: {{top_k: 1}}}}]"
+    repo = with_baseline(
+        clerk_project(tmp_path / "project", desk.server.base_url, pack_text("judged", 5), models)
+    )
+    shutil.rmtree(repo.path / "runs")
+    done = touchstone(repo.path, "check", "-q", "--model", MODEL)
+    assert done.code == ExitCode.NOTHING_WORSE, done.out + done.err
+    assert "gone" not in done.out
+    assert "other-model" not in done.out
+    assert "identical answers in 5 of 5 rows" in done.out
+    assert "not every configured model was asked" in done.out
+    edit(repo, "touchstone.yaml", ", {id: other-model, extra_body: {top_k: 1}}", "")
+    shutil.rmtree(repo.path / "runs")
+    dropped = touchstone(repo.path, "check", "-q")
+    assert dropped.code == ExitCode.NOT_COMPARABLE, "a model that is no longer configured is gone"
+
+
 def with_second_pack(repo: ScratchRepo, text: str) -> None:
     repo.commit("second", {"packs/second.yaml": text.replace("id: clerk", "id: second")})
 

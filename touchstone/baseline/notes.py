@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from touchstone.baseline.comparability import MACHINE_FIELDS
 from touchstone.baseline.comparison import ComparedCell, ComparedRow
+from touchstone.baseline.judge_move import worse_by_scores
 from touchstone.baseline.listing import token_counts
 from touchstone.baseline.matchup import Matchup
 from touchstone.baseline.outcome import Outcome
 from touchstone.baseline.pairs import FEW_ROWS, CellPair
-from touchstone.baseline.rule import worse_by_scores
 from touchstone.errors import ExitCode
 
 TYPICAL_APART = 1.0
@@ -48,6 +48,7 @@ NOTES: dict[str, str] = {
     "check_reruns_too_many": "a check flipped where confirming it would take more draws than it is worth",
     "fail_on_suspect": "the reference says fail_on: suspect, so what is suspect ends with exit code 1",
     "narrowed": "only a part of the pack was asked, and only that is compared",
+    "models_left_out": "not every configured model was asked, and only those asked are compared",
     "over_budget": "not everything suspect was measured again: max_calls or max_minutes did not allow it",
 }
 

@@ -72,9 +72,11 @@ def bench_for(
 
     `go_on` is the command that goes on with a stopped run.
     """
-    config = effective.config
+    config, left_out = effective.config, list[str]()
     if given.get("models"):
-        config = config.model_copy(update={"models": _models_named(config.models, given["models"])})
+        models = _models_named(config.models, given["models"])
+        left_out = _left_out(config.models, models)
+        config = config.model_copy(update={"models": models})
     halt = threading.Event()
     with (
         Phases(quiet=bool(given.get("quiet"))) as phases,
@@ -90,6 +92,7 @@ def bench_for(
             token=lambda: secrets.token_hex(3),
             wait_s=LOCK_WAIT_S if given.get("wait") else 0.0,
             strict_preflight=bool(given.get("strict_preflight")),
+            models_left_out=left_out,
             stop=stop,
             halt=halt,
             say=say,
@@ -178,6 +181,14 @@ def _packs_named(name: str, known: Sequence[Path], cwd: Path) -> list[LoadedPack
 def _models_named(configured: Sequence[ModelSettings], names: Sequence[str]) -> list[ModelSettings]:
     by_id = {model.id: model for model in configured}
     return [by_id.get(name) or ModelSettings(id=name) for name in dict.fromkeys(names)]
+
+
+def _left_out(configured: Sequence[ModelSettings], asked: Sequence[ModelSettings]) -> list[str]:
+    """Names of the configured models that are not asked; a model of no settings stands in for all of them."""
+    if any(model not in configured for model in asked):
+        return []
+    others = (model for model in configured if model not in asked)
+    return [name for model in others for name in (model.id, model.was) if name is not None]
 
 
 def _show_answer(phases: Phases, event: EvalProgress) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,6 +34,8 @@ class Bench:
     strict_preflight: bool = False
     stop: Event = field(default_factory=Event)
     """Set when the person or the system says stop."""
+    models_left_out: Sequence[str] = ()
+    """Names, former ones included, of configured models that were not asked for."""
     halt: Event = field(default_factory=Event)
     """Set then, and when the time is up: whatever waits ends its waiting."""
     say: Callable[[str], None] = lambda _: None

@@ -80,7 +80,7 @@ class Confirm:
         with todays_judge(self._bench, bundle, keep_self_test=True) as judge:
             measure_control(bundle, self._held.old, keys, judge, self._bench.is_stopped)
         self._look_at_the_clock()
-        if self._out_of_time:
+        if self._bench.is_stopped():
             self._leave_out(self._held.control_needs(self._plan))
 
     def verdict(self) -> Comparison:

@@ -15,6 +15,7 @@ from touchstone.gate.further import ConfirmPlan, evidence_of, read_confirm_plan,
 from touchstone.gate.reference import Reference, candidate_info, runs_side
 from touchstone.gate.rejudged import moved_beside
 from touchstone.run.bundle import Bundle
+from touchstone.run.records import Manifest
 
 
 @dataclass(frozen=True)
@@ -32,10 +33,7 @@ class Held:
     @property
     def old(self) -> Side:
         """The reference's side."""
-        manifest = self.bundle.manifest
-        if manifest.filter is None:
-            return self.reference.side
-        return _asked_only(self.reference.side, {prompt for prompt, _ in manifest.plan})
+        return _asked_only(self.reference.side, self.bundle.manifest)
 
     @property
     def renamed(self) -> dict[str, str]:
@@ -67,7 +65,12 @@ class Held:
             candidate=candidate_info(self.bundle, len(new.draws)),
             renamed=self.renamed,
         )
-        applies = {"over_budget": plan.over_budget, "narrowed": self.bundle.manifest.filter is not None}
+        manifest = self.bundle.manifest
+        applies = {
+            "over_budget": plan.over_budget,
+            "narrowed": _is_part(manifest),
+            "models_left_out": bool(manifest.models_left_out),
+        }
         notes = [code for code, does in applies.items() if does] + found.notes
         moved = moved_beside(self.reference, self.bundle)
         return found.model_copy(update={"notes": notes, "judge_moved": moved})
@@ -92,11 +95,7 @@ class Held:
 
 def side_of_run(bundle: Bundle) -> Side:
     """One run as a side; a narrowed one has the cases it was asked."""
-    side = runs_side([bundle])
-    manifest = bundle.manifest
-    if manifest.filter is None:
-        return side
-    return _asked_only(side, {prompt for prompt, _ in manifest.plan})
+    return _asked_only(runs_side([bundle]), bundle.manifest)
 
 
 def renamed_models(bundle: Bundle) -> dict[str, str]:
@@ -108,11 +107,32 @@ def _models(rows: Iterable[RowKey]) -> list[str]:
     return list(dict.fromkeys(key[0] for key in rows))
 
 
-def _asked_only(side: Side, prompts: Collection[str]) -> Side:
+def _is_part(manifest: Manifest) -> bool:
+    return manifest.filter is not None or manifest.shard is not None
+
+
+def _asked_only(side: Side, manifest: Manifest) -> Side:
     """A side without the rows nobody was asked: they are neither gone nor new."""
+    if _is_part(manifest):
+        side = _of_prompts(side, {prompt for prompt, _ in manifest.plan})
+    return _without_models(side, manifest.models_left_out) if manifest.models_left_out else side
+
+
+def _of_prompts(side: Side, prompts: Collection[str]) -> Side:
     cases = {id_: case for id_, case in side.suite.cases.items() if id_ in prompts}
     return replace(
         side,
         suite=side.suite.model_copy(update={"cases": cases}),
         draws=tuple(tuple(row for row in draw if row.prompt in prompts) for draw in side.draws),
+    )
+
+
+def _without_models(side: Side, names: Collection[str]) -> Side:
+    instrument = side.suite.instrument
+    bodies = {model: body for model, body in instrument.extra_body.items() if model not in names}
+    asked = instrument.model_copy(update={"extra_body": bodies})
+    return replace(
+        side,
+        suite=side.suite.model_copy(update={"instrument": asked}),
+        draws=tuple(tuple(row for row in draw if row.model not in names) for draw in side.draws),
     )

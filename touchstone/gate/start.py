@@ -64,6 +64,7 @@ def start_run(bench: Bench, order: Order) -> Bundle:
             "concurrency": bench.config.endpoint.concurrency,
             "filter": filter_words(order.part),
             "shard": str(order.part.shard) if order.part.shard else None,
+            "models_left_out": list(bench.models_left_out),
             "plan": plan,
             **_engine_fields(bench, models),
         }

@@ -62,6 +62,7 @@ NOTES_DE: dict[str, str] = {
     "check_reruns_too_many": "ein Check kippte, dessen Bestätigung mehr Ziehungen bräuchte, als sie wert ist",
     "fail_on_suspect": "die Referenz sagt fail_on: suspect, deshalb endet Verdächtiges mit Exit-Code 1",
     "narrowed": "nur ein Teil des Packs wurde gefragt, und nur der ist verglichen",
+    "models_left_out": "nicht jedes eingestellte Modell wurde gefragt, und nur die gefragten sind verglichen",
     "over_budget": "nicht alles Verdächtige wurde noch einmal gemessen: max_calls oder max_minutes ließ es "
     "nicht zu",
 }

@@ -155,6 +155,8 @@ class Manifest(Record):
     shard: str | None
     from_baseline: str | None = None
     self_tests: dict[str, str] = {}
+    models_left_out: list[str] = []
+    """Names, former ones included, of configured models that `--model` left out."""
     rejudged_from: str | None = None
     """The run (its id) or baseline (its digest) whose stored answers these are; null: they were asked."""
     plan: list[tuple[str, int]]
