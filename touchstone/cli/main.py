@@ -19,6 +19,7 @@ class Verb(NamedTuple):
 
 
 VERBS: dict[str, Verb] = {
+    "init": Verb("start", "Settings, a pack, workflows and hooks for a project; overwrites nothing."),
     "demo": Verb("start", "The whole story in a scratch repository, on a real model."),
     "doctor": Verb("start", "Is everything there that a run needs? One line each, with the remedy."),
     "engine": Verb("start", "Start, stop and look at the embedded engine."),

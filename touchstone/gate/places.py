@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from touchstone.config import Endpoint, JudgeSettings, api_key
 from touchstone.engine.address import address_of
@@ -67,13 +68,26 @@ def places_of(bench: Bench) -> list[Place]:
     return list(places.values())
 
 
+@dataclass(frozen=True)
+class Answering:
+    """A server that answers, though nobody configured it."""
+
+    url: str
+    engine: str | None
+    """Name, version and runtime, as far as it tells them."""
+    models: tuple[str, ...]
+    """As it lists them."""
+
+
+def answering(bench: Bench, urls: Sequence[str] | None = None) -> list[Answering]:
+    """The servers that answer at these addresses, by default at the usual loopback ports."""
+    usual = [f"http://127.0.0.1:{port}/v1" for port in USUAL_PORTS]
+    return [found for url in urls or usual if (found := _answering(bench, url)) is not None]
+
+
 def usual_places(bench: Bench) -> list[Finding]:
     """Without a configured server: what answers on the usual loopback ports."""
-    found = [
-        finding
-        for port in USUAL_PORTS
-        if (finding := _answering(bench, f"http://127.0.0.1:{port}/v1")) is not None
-    ]
+    found = [Finding("engine", "warning", "engine_unnamed", _told_of(place)) for place in answering(bench)]
     ports = ", ".join(map(str, USUAL_PORTS))
     return found or [Finding("engine", "fault", "engine_none", {"ports": ports})]
 
@@ -165,16 +179,18 @@ def _tried(calibration: Calibration, ask: Ask, stop: Callable[[], bool]) -> Find
     return Finding("judge", "ok", "judge_calibrated", told)
 
 
-def _answering(bench: Bench, url: str) -> Finding | None:
+def _answering(bench: Bench, url: str) -> Answering | None:
     endpoint = Endpoint(base_url=url)
     try:
         listed = _listed(bench, endpoint)
     except TouchstoneError:
         return None
-    build = probe_build_metadata(endpoint, None, [])
-    first = listed[0] if listed else "MODEL"
-    told = {"url": url, "engine": _engine_words(build), "listed": _names(listed), "first": first}
-    return Finding("engine", "warning", "engine_unnamed", told)
+    return Answering(url, _engine_words(probe_build_metadata(endpoint, None, [])), tuple(listed))
+
+
+def _told_of(place: Answering) -> dict[str, Any]:
+    first = place.models[0] if place.models else "MODEL"
+    return {"url": place.url, "engine": place.engine, "listed": _names(place.models), "first": first}
 
 
 def _listed(bench: Bench, endpoint: Endpoint) -> list[str]:
