@@ -52,6 +52,9 @@ lock:
 	uv pip compile --upgrade --universal --python-version 3.11 --generate-hashes \
 	  --no-header --no-annotate --no-emit-index-url --no-emit-find-links \
 	  --extra dev --extra demo pyproject.toml requirements/build.in --output-file $(LOCK)
+	uv pip compile --universal --python-version 3.11 --generate-hashes --constraint $(LOCK) \
+	  --no-header --no-annotate --no-emit-index-url --no-emit-find-links \
+	  pyproject.toml --output-file requirements/action.lock
 
 $(STAMP):
 	@.ci/venv $(VENV) $(PYTHON)
