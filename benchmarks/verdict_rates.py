@@ -30,8 +30,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.kit import builders
 from touchstone.baseline.comparability import Ruler
 from touchstone.baseline.evidence import Evidence
+from touchstone.baseline.finding import limits_of
 from touchstone.baseline.pairs import pair_up
-from touchstone.baseline.rule import findings_of, limits_of
+from touchstone.baseline.rule import findings_of
 from touchstone.config import CompareSettings
 
 SCALE_MAX = 5
@@ -537,7 +538,9 @@ def row_of(rate: Rate) -> str:
 def main() -> int:
     """Print the tables as Markdown; 1 when a world of the first one surely misses the target."""
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--full", action="store_true", help="ten times the tries; about 20 minutes of two cores")
+    options.add_argument(
+        "--full", action="store_true", help="ten times the tries; about 20 minutes of two cores"
+    )
     options.add_argument("--only", default="", help="worlds whose name holds this text")
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--jobs", type=int, default=1, help="processes")

@@ -332,17 +332,19 @@ def test_a_row_that_obviously_fell_with_its_cell_is_not_asked_again(wobbly: Side
     assert confirm_plan(wobbly, varying(judged(60), lower, salt="new")) == []
 
 
+def going_round(run: int, lower: int = 0) -> dict[str, tuple[int]]:
+    """Noise enough to doubt a small fall: each row takes three neighbouring scores in turn; so many of the
+    rows are one level lower.
+    """
+    entries = {p: 2 + (number + run) % 3 for number, p in enumerate(prompts(40))}
+    return {p: (max(1, score - (number < lower)),) for number, (p, score) in enumerate(entries.items())}
+
+
 @pytest.mark.parametrize(("fresh", "state"), [(20, "worse"), (0, "within_noise")])
 def test_a_suspect_suite_is_asked_twice_more_and_settled_by_all_draws(fresh: int, state: str) -> None:
     suite = judged(40, dimensions={"Q1": 1.0})
-    # Every row goes round three neighbouring scores: noise enough to doubt a small fall.
-    runs = [{p: (2 + (number + run) % 3,) for number, p in enumerate(prompts(40))} for run in range(6)]
-
-    def lower(run: dict[str, tuple[int]], rows: int) -> dict[str, tuple[int]]:
-        return run | {p: (max(1, run[p][0] - 1),) for p in prompts(40)[:rows]}
-
-    old = varying(suite, *runs[:3])
-    new = varying(suite, lower(runs[3], 12), lower(runs[4], fresh), lower(runs[5], fresh), salt="new")
+    old = varying(suite, *[going_round(run) for run in range(3)])
+    new = varying(suite, going_round(3, 12), going_round(4, fresh), going_round(5, fresh), salt="new")
     first = compared(old, first_of(new))
     assert (first.status, first.reason, first.cells[0].state) == ("suspect", "suite", "suspect")
     plan = confirm_plan(old, first_of(new))
@@ -352,6 +354,39 @@ def test_a_suspect_suite_is_asked_twice_more_and_settled_by_all_draws(fresh: int
     assert settled.suspicions == []
     assert settled.cells[0].state == state
     assert settled.exit == (state == "worse")
+
+
+def test_one_draw_convicts_on_files_and_not_where_the_second_look_was_given_up() -> None:
+    suite = judged(40, dimensions={"Q1": 1.0})
+    old = varying(suite, *[going_round(run) for run in range(3)])
+    draws = [going_round(3, 23), going_round(4, 23), going_round(5, 23)]
+    new = varying(suite, *draws, salt="new")
+    alone = first_of(new)
+    assert {(need.kind, need.times) for need in confirm_plan(old, alone)} == {("ask", 2)}
+    on_files = compared(old, alone)
+    assert (on_files.status, on_files.exit, on_files.reason) == ("worse", ExitCode.WORSE, "suite")
+    given_up = compared(old, alone, Evidence(given_up=True))
+    assert (given_up.status, given_up.exit, given_up.reason) == ("suspect", 0, "suite")
+    assert given_up.cells[0].state == "suspect"
+    # What was measured before it was given up counts.
+    assert compared(old, new, Evidence(given_up=True)).status == "worse"
+
+
+@pytest.mark.parametrize(("cells", "asked"), [(1, 0), (4, 40)])
+def test_what_is_obvious_in_one_cell_may_not_be_among_four(cells: int, asked: int) -> None:
+    suite = judged(40, dimensions={"Q1": 1.0}, variants={f"v{number}": None for number in range(cells)})
+
+    def run(number: int, lower: int = 0) -> dict[tuple[str, str, str], tuple[int]]:
+        return {
+            ("m", variant, prompt): entry
+            for variant in suite.variants
+            for prompt, entry in going_round(number, lower if variant == "v0" else 0).items()
+        }
+
+    old = varying(suite, *[run(number) for number in range(3)])
+    new = varying(suite, run(3, 28), salt="new")
+    assert compared(old, new).status == "worse"
+    assert len(confirm_plan(old, new)) == asked
 
 
 def test_a_check_on_a_varying_row_needs_as_many_draws_as_there_are_such_rows() -> None:

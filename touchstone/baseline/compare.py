@@ -23,12 +23,13 @@ from touchstone.baseline.comparison import (
 )
 from touchstone.baseline.diffs import case_diffs, variant_diffs
 from touchstone.baseline.evidence import NO_EVIDENCE, Evidence, Measure
+from touchstone.baseline.finding import Finding
 from touchstone.baseline.honesty import honesty_of
+from touchstone.baseline.judge_move import worse_by_scores
 from touchstone.baseline.listing import compared_cell, compared_rows
 from touchstone.baseline.matchup import COVERAGE_LEAST, Matchup, match
 from touchstone.baseline.notes import notes_of
 from touchstone.baseline.outcome import outcome_of
-from touchstone.baseline.rule import Finding, worse_by_scores
 from touchstone.baseline.sides import RowKey, Side
 from touchstone.baseline.speed import compared_speed
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 
 from touchstone.baseline.comparison import Honesty
+from touchstone.baseline.finding import CASE_SUSPICION_P, SUSPICION_P, Limits
 from touchstone.baseline.pairs import CellPair
-from touchstone.baseline.rule import CASE_SUSPICION_P, SUSPICION_P, Limits
 from touchstone.baseline.statistics import (
     Z_FOUR_OF_FIVE,
     Error,

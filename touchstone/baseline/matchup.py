@@ -8,8 +8,9 @@ from functools import cached_property
 
 from touchstone.baseline.comparability import Ruler, same_ruler, under_old_rules
 from touchstone.baseline.evidence import Evidence
+from touchstone.baseline.finding import Finding, Limits, limits_of
 from touchstone.baseline.pairs import CellPair, Pair, pair_up
-from touchstone.baseline.rule import Finding, Limits, findings_of, limits_of
+from touchstone.baseline.rule import findings_of
 from touchstone.baseline.sides import RowKey, Side
 from touchstone.pack.suite import Suite
 from touchstone.result.schema import Row
@@ -82,18 +83,9 @@ def match(old: Side, new: Side, renamed: Mapping[str, str], evidence: Evidence) 
         suite=suite,
         cells=cells,
         limits=limits,
-        findings=[] if ruler.instrument else _findings(cells, limits, evidence),
+        findings=[] if ruler.instrument else findings_of(cells, limits, evidence),
         line_moved=moved,
     )
-
-
-def _findings(cells: Sequence[CellPair], limits: Limits, evidence: Evidence) -> list[Finding]:
-    found = findings_of(cells, limits, evidence)
-    if evidence.given_up:
-        for finding in found:
-            if finding.rule == "suite" and finding.outcome == "worse" and finding.needs:
-                finding.outcome = "open"
-    return found
 
 
 def _state_moved(own: Sequence[Row], read: Sequence[Row]) -> frozenset[RowKey]:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from touchstone.baseline.comparison import State
+from touchstone.baseline.finding import CASE_SUSPICION_P, Finding, Limits
 from touchstone.baseline.pairs import CellPair, Pair, dimension_means
-from touchstone.baseline.rule import CASE_SUSPICION_P, Finding, Limits
 from touchstone.pack.checks import LABEL_CHECK
 from touchstone.result.schema import Row
 
