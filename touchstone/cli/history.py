@@ -11,17 +11,27 @@ from touchstone.cli.completion import pack_names
 from touchstone.cli.options import json_option, settings_options
 from touchstone.cli.session import packs_of, say, settings_of
 from touchstone.errors import BadInputError
-from touchstone.files import json_pretty
+from touchstone.files import json_pretty, write_atomic
 from touchstone.gate.history import history_of
 from touchstone.render.history import history_text
+from touchstone.render.page import history_html
 
 
 @click.command(epilog="Example: touchstone history starter --limit 5")
 @click.argument("packs", nargs=-1, metavar="[PACK]...", shell_complete=pack_names)
 @click.option("--limit", type=click.IntRange(min=1), help="At most so many commits of each baseline.")
+@click.option(
+    "--html",
+    "page",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write a page with a chart of each pack to FILE.",
+)
 @settings_options(asks=False)
 @json_option
-def command(*, packs: tuple[str, ...], limit: int | None, as_json: bool, **given: Any) -> None:
+def command(
+    *, packs: tuple[str, ...], limit: int | None, page: Path | None, as_json: bool, **given: Any
+) -> None:
     """What was agreed to, commit by commit: date, author, reason, numbers, prompt.
 
     PACK is a pack's id; without one, every pack's baseline is told.
@@ -38,6 +48,11 @@ def command(*, packs: tuple[str, ...], limit: int | None, as_json: bool, **given
         )
     for id_ in missing if not given["quiet"] else ():
         say(f"{id_}: no baseline yet")
+    if page is not None:
+        text = history_html(histories, effective.config.language)
+        write_atomic(page, text)
+        if not given["quiet"]:
+            say(f"{page}: {len(text.encode())} bytes")
     if as_json:
         click.echo(json_pretty([history.to_json() for history in histories], sort_keys=False), nl=False)
         return

@@ -34,9 +34,7 @@ def reading_of(
 
     A run without a result is computed from its lines, and that is said.
     """
-    rebuilt = not bundle.result_path.exists()
-    if rebuilt and not quiet:
-        say(f"{bundle.id} has no {bundle.result_path.name}; every number is computed anew from its lines")
+    rebuilt = say_if_rebuilt(bundle, quiet=quiet)
     reading = Reading(load_run(bundle).result, bundle.answers(), rationales_of(bundle), rebuilt)
     if against is None:
         return reading
@@ -49,6 +47,14 @@ def reading_of(
         compared(reference, bundle, effective.config),
         Held(reference, bundle).answers() if reference else {},
     )
+
+
+def say_if_rebuilt(bundle: Bundle, *, quiet: bool) -> bool:
+    """Whether a run has no stored result, so that it is computed from its lines; said unless `quiet`."""
+    rebuilt = not bundle.result_path.exists()
+    if rebuilt and not quiet:
+        say(f"{bundle.id} has no {bundle.result_path.name}; every number is computed anew from its lines")
+    return rebuilt
 
 
 def reference_of(name: str | None, new: Bundle, effective: Effective, today: date) -> Reference | None:

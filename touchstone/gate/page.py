@@ -10,10 +10,9 @@ from touchstone.baseline.comparison import Comparison
 from touchstone.baseline.schema import KeptProvenance
 from touchstone.baseline.sides import RowKey, Side
 from touchstone.gate.further import with_further_draws
-from touchstone.gate.held import Held, renamed_models, side_of_run
+from touchstone.gate.held import Held, side_of_run
 from touchstone.gate.reference import Reference
-from touchstone.gate.runs import load_run
-from touchstone.judge.phase import read_verdicts
+from touchstone.gate.runs import load_run, rationales_of
 from touchstone.pack.suite import Instrument, Suite
 from touchstone.result.dimensions import dim_means
 from touchstone.result.rows import CellKey, rows_by_cell
@@ -56,6 +55,7 @@ class PageFacts:
 
     `questions` are the prompts' texts by id. `answers` and `rationales` (the judge's words, null where
     there are none) have an entry per repeat. `scale` is the lowest and highest score of a dimension.
+    `rebuilt`: the run had no `result.json`.
     """
 
     title: str
@@ -66,41 +66,68 @@ class PageFacts:
     rationales: Mapping[RowKey, Sequence[str | None]]
     profiles: Sequence[Profile]
     beside: Beside | None = None
+    rebuilt: bool = False
 
 
 def page_facts(bundle: Bundle) -> PageFacts:
     """A run by itself."""
-    suite, result = bundle.manifest.suite, load_run(bundle).result
+    facts = facts_of(bundle.manifest.suite, load_run(bundle).result, bundle.answers(), rationales_of(bundle))
+    return replace(facts, rebuilt=not bundle.result_path.exists())
+
+
+def page_facts_beside(bundle: Bundle, reference: Reference, comparison: Comparison) -> PageFacts:
+    """A run and its reference, as they were compared."""
+    held = Held(reference, bundle)
+    answers = {key: pair[0] for key, pair in held.answers().items()}
+    return facts_beside(
+        page_facts(bundle), held.old, _with_all_draws(held), comparison, answers, renamed=held.renamed
+    )
+
+
+def facts_of(
+    suite: Suite,
+    result: ResultDoc,
+    answers: Mapping[RowKey, Sequence[str]],
+    rationales: Mapping[RowKey, Sequence[str | None]],
+) -> PageFacts:
+    """The same of values already read."""
     scale = suite.instrument.scale
     return PageFacts(
         title=suite.pack_title,
         result=result,
         scale=(min(scale), max(scale)) if scale else None,
         questions={id_: case.input for id_, case in suite.cases.items()},
-        answers=bundle.answers(),
-        rationales=_rationales(bundle, result),
-        profiles=list(_profiles({}, _means(result.rows), suite)),
+        answers=answers,
+        rationales=rationales,
+        profiles=list(_profiles({}, result)),
     )
 
 
-def page_facts_beside(bundle: Bundle, reference: Reference, comparison: Comparison) -> PageFacts:
-    """A run and its reference, as they were compared."""
-    alone, held = page_facts(bundle), Held(reference, bundle)
-    old, after = held.old, _means(alone.result.rows)
-    names = model_names(_models(old), [cell[0] for cell in after], renamed_models(bundle))
+def facts_beside(
+    facts: PageFacts,
+    old: Side,
+    new: Side,
+    comparison: Comparison,
+    answers: Mapping[RowKey, Sequence[str]],
+    *,
+    renamed: Mapping[str, str],
+) -> PageFacts:
+    """A run's facts with what it was compared with. `new` has all its draws; `renamed` is as for compare."""
+    names = model_names(_models(old), _models(new), renamed)
     typical = _means(old.draws[old.typical])
-    before = {cell: typical.get((names.get(cell[0], cell[0]), cell[1]), {}) for cell in after}
+    cells = ((cell.model, cell.variant) for cell in facts.result.cells)
+    before = {cell: typical.get((names.get(cell[0], cell[0]), cell[1]), {}) for cell in cells}
     return replace(
-        alone,
-        questions={id_: case.input for id_, case in old.suite.cases.items()} | dict(alone.questions),
-        profiles=list(_profiles(before, after, bundle.manifest.suite)),
+        facts,
+        questions={id_: case.input for id_, case in old.suite.cases.items()} | dict(facts.questions),
+        profiles=list(_profiles(before, facts.result)),
         beside=Beside(
             comparison=comparison,
             provenance=old.provenance,
             instrument=old.suite.instrument,
             old_draws=_draws(old, comparison, names),
-            new_draws=_draws(_with_all_draws(held), comparison, {}),
-            answers={key: pair[0] for key, pair in held.answers().items()},
+            new_draws=_draws(new, comparison, {}),
+            answers=answers,
         ),
     )
 
@@ -109,17 +136,15 @@ def _means(rows: Sequence[Row]) -> dict[CellKey, dict[str, float]]:
     return {cell: dim_means(own) for cell, own in rows_by_cell(rows).items()}
 
 
-def _profiles(
-    before: Mapping[CellKey, Mapping[str, float]], after: Mapping[CellKey, Mapping[str, float]], suite: Suite
-) -> Iterator[Profile]:
-    for (model, variant), means in after.items():
-        for dimension in suite.instrument.dimensions:
+def _profiles(before: Mapping[CellKey, Mapping[str, float]], result: ResultDoc) -> Iterator[Profile]:
+    for (model, variant), means in _means(result.rows).items():
+        for dimension in result.instrument.dimensions:
             yield Profile(
                 model=model,
                 variant=variant,
                 dimension=dimension.id,
                 name=dimension.name,
-                threshold=suite.rules.dimensions[dimension.id].threshold,
+                threshold=result.rules.dimensions[dimension.id].threshold,
                 old=before.get((model, variant), {}).get(dimension.id),
                 new=means.get(dimension.id),
             )
@@ -136,17 +161,6 @@ def _draws(side: Side, comparison: Comparison, names: Mapping[str, str]) -> dict
         kept.setdefault(row.key, []).append(row.pct)
     keys = [(row.model, row.variant, row.prompt) for row in comparison.rows]
     return {key: kept.get((names.get(key[0], key[0]), *key[1:]), []) for key in keys}
-
-
-def _rationales(bundle: Bundle, result: ResultDoc) -> dict[RowKey, list[str | None]]:
-    """The judge's words on the answers that count: those of the planned draw, judged the first time."""
-    said = {
-        key: verdict.rationale
-        for key, verdict in read_verdicts(bundle.path).items()
-        if key.draw == bundle.manifest.draw
-    }
-    words = {(*key[:3], key.repeat): rationale for key, rationale in said.items()}
-    return {row.key: [words.get((*row.key, one.repeat)) for one in row.repeats] for row in result.rows}
 
 
 def _models(side: Side) -> list[str]:

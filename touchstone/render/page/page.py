@@ -80,7 +80,7 @@ def _compared(facts: PageFacts, beside: Beside, words: Words) -> dict[str, objec
     comparison = beside.comparison
     return {
         "title": one_line(status_line(comparison, words)),
-        "status": _status(comparison, words),
+        "status": _status(facts, comparison, words),
         "moves": list(_moves(comparison, words)),
         "cells": compared_cells(comparison.cells, facts, words),
         "diffs": [diff(changed, words) for changed in comparison.diffs],
@@ -104,7 +104,7 @@ def _own(facts: PageFacts, words: Words) -> dict[str, object]:
     }
 
 
-def _status(comparison: Comparison, words: Words) -> Status:
+def _status(facts: PageFacts, comparison: Comparison, words: Words) -> Status:
     state = "rule_changed" if comparison.reason == "judge_moved" else comparison.status
     counts = [(name, getattr(comparison.counts, name), words[name]) for name in _COUNTED]
     why = reason_words(comparison, words)
@@ -115,7 +115,7 @@ def _status(comparison: Comparison, words: Words) -> Status:
         word=words[state],
         why=why,
         counts=[count for count in counts if count[1]],
-        warnings=safety_warnings(comparison, words),
+        warnings=[*safety_warnings(comparison, words), *_shortcomings(facts, words)],
         lines=reference_lines(comparison, words),
     )
 
@@ -131,23 +131,29 @@ def _own_status(facts: PageFacts, words: Words) -> Status:
         if (number := sum(getattr(cell.counts, name) for cell in cells))
     ]
     unjudged = any(cell.quality is None for cell in cells)
-    run = facts.result.run
-    warnings = [] if run.complete else [_incomplete(facts, words)]
     return Status(
         tone="plain",
         word=words["not_judged_yet"] if unjudged else page_phrase(words, "not_compared"),
         why="",
         counts=further if unjudged else counts + further,
-        warnings=warnings + ([words["judged_again"]] if run.rejudged else []),
-        lines=[f"{page_phrase(words, 'run')}: {one_line(run.id)}"],
+        warnings=_shortcomings(facts, words),
+        lines=[f"{page_phrase(words, 'run')}: {one_line(facts.result.run.id)}"],
     )
 
 
-def _incomplete(facts: PageFacts, words: Words) -> str:
-    counts = [cell.counts for cell in facts.result.cells]
-    return words.filled(
-        "incomplete", planned=sum(c.planned for c in counts), answered=sum(c.answered for c in counts)
-    )
+def _shortcomings(facts: PageFacts, words: Words) -> list[str]:
+    """What a reader must know of this run before any of its numbers."""
+    run = facts.result.run
+    told = {"judged_again": run.rejudged, "rebuilt": facts.rebuilt}
+    lines = [words[key] for key, applies in told.items() if applies]
+    if not run.complete:
+        counts = {
+            name: sum(getattr(cell.counts, name) for cell in facts.result.cells)
+            for name in ("planned", "answered", "judged")
+        }
+        all_answered = counts["answered"] == counts["planned"]
+        lines.append(words.filled("incomplete_judged" if all_answered else "incomplete", **counts))
+    return lines
 
 
 def _moves(comparison: Comparison, words: Words) -> list[Moves]:

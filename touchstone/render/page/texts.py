@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from touchstone.baseline.comparison import TextDiff
 from touchstone.render.page.phrases import page_phrase
-from touchstone.render.phrases import phrase
+from touchstone.render.phrases import counted, phrase
 from touchstone.render.plain import one_line
 from touchstone.render.review_phrases import review_phrase
 from touchstone.render.words import Words
@@ -65,7 +65,7 @@ def diff(changed: TextDiff, words: Words) -> Diff:
     return Diff(
         title=review_phrase(words, _TITLES[changed.kind], id=one_line(changed.id, TITLE_WIDTH)),
         lines=lines,
-        more=phrase(words, "more_lines", n=left) if left > 0 else None,
+        more=phrase(words, "more_lines", lines=counted(words, "more_lines", left)) if left > 0 else None,
         open=changed.kind == "variant",
     )
 
