@@ -113,7 +113,7 @@ class Home:
             self.work.git("push", "--quiet", "origin", "HEAD:refs/heads/main")
             self.work.git("fetch", "--quiet", "origin")
         base = self.work.head()
-        self.work.git("merge", "--quiet", "--no-ff", "-m", f"Merge {head} into {base}", head)
+        self.work.git("merge", "--quiet", "--no-ff", "-Xours", "-m", f"Merge {head} into {base}", head)
         merge = self.work.head()
         self.work.git("push", "--quiet", "--force", "origin", f"HEAD:refs/pull/{NUMBER}/merge")
         return Pull(head, base, merge)
