@@ -7,6 +7,8 @@ import pytest
 
 from tests.kit import desk
 from tests.kit.chat_server import ChatServer
+from tests.kit.fake_github import FakeGitHub
+from tests.kit.runner import NUMBER, Home, Runner
 from tests.kit.scratch import ScratchRepo
 
 
@@ -24,3 +26,36 @@ def server(mind: desk.Mind) -> Iterator[ChatServer]:
 @pytest.fixture
 def repo(tmp_path: Path, server: ChatServer) -> ScratchRepo:
     return desk.project(tmp_path / "project", server.base_url)
+
+
+# --- a job of GitHub Actions -------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def desk_server() -> Iterator[ChatServer]:
+    """A model that answers by its system prompt alone, for all tests."""
+    with ChatServer(desk.Mind(), models=(desk.MODEL, desk.JUDGE)) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def agreed(desk_server: ChatServer, tmp_path_factory: pytest.TempPathFactory) -> ScratchRepo:
+    """A project with an agreed baseline; tests work on clones of it."""
+    return desk.agreed(tmp_path_factory.mktemp("agreed") / "project", desk_server.base_url)
+
+
+@pytest.fixture
+def home(agreed: ScratchRepo, tmp_path: Path) -> Home:
+    return Home(agreed, tmp_path)
+
+
+@pytest.fixture
+def github() -> Iterator[FakeGitHub]:
+    with FakeGitHub() as running:
+        running.pull(NUMBER)
+        yield running
+
+
+@pytest.fixture
+def runner(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], github: FakeGitHub) -> Runner:
+    return Runner(monkeypatch, capsys, github)

@@ -121,15 +121,35 @@ def run_ids(repo: ScratchRepo) -> list[str]:
     return sorted(path.parent.name for path in repo.path.glob("runs/*/manifest.json"))
 
 
-def agreed(folder: Path, base_url: str) -> ScratchRepo:
-    """A committed project whose checked pack has a baseline of three runs; nothing watches the machine."""
+def agreed(folder: Path, base_url: str, prompt: str = PROMPT) -> ScratchRepo:
+    """A project whose one pack, scored by checks, has a committed baseline of three runs.
+
+    Losing A5, which is safety-critical, is not nothing. Nothing watches the machine meanwhile.
+    """
     repo = project(folder, base_url)
-    settings = (repo.path / "touchstone.yaml").read_text()
-    repo.commit("settings", {"touchstone.yaml": f"{settings}host: {{sampler: false}}\n"})
     (repo.path / "packs/care.yaml").unlink()
-    repo.commit("one pack")
+    settings = (repo.path / "touchstone.yaml").read_text()
+    repo.commit(
+        "one pack",
+        {
+            "touchstone.yaml": f"{settings}host: {{sampler: false}}\n",
+            "packs/desk.yaml": DESK_PACK.replace("{id: A5,", "{id: A5, safety_critical: true,"),
+            "prompts/house.md": prompt,
+        },
+    )
+    promote(repo)
+    return repo
+
+
+def promote(repo: ScratchRepo, *options: str) -> dict[str, str | bytes | None]:
+    """Three runs of the tree promoted on its branch; the baseline files, for somebody else's change."""
+    before = set(run_ids(repo))
     measured = touchstone(repo.path, "measure", "--times", "3", "-q")
     assert measured.code == 0, measured.err
-    promoted = touchstone(repo.path, "promote", *run_ids(repo), "--here")
+    runs = [id_ for id_ in run_ids(repo) if id_ not in before]
+    promoted = touchstone(repo.path, "promote", *runs, "--here", *options)
     assert promoted.code == 0, promoted.err
-    return repo
+    return {BASELINE: (repo.path / BASELINE).read_text()}
+
+
+BASELINE = "baselines/default/desk.json"
