@@ -41,5 +41,52 @@ def test_every_form_tells_of_the_same_run(repo: ScratchRepo, run: str) -> None:
     assert "Modell: scripted-model" in told("--format", "scorecard", "--language", "de")
 
 
+def test_a_report_held_against_something_tells_the_comparison_first(repo: ScratchRepo, run: str) -> None:
+    def told(*options: str) -> str:
+        done = touchstone(repo.path, "report", run, "--against", run, *options)
+        assert done.code == ExitCode.NOTHING_WORSE, done.err
+        return done.out
+
+    lines = told().splitlines()
+    assert lines[0].startswith("# 🟢 desk: ")
+    counts = next(number for number, line in enumerate(lines) if line.startswith("**4 pass · 1 fail"))
+    assert lines.index("# The run") < counts
+    assert json.loads(told("--format", "json"))["candidate"]["run"] == run
+    assert {line["state"] for line in csv.DictReader(io.StringIO(told("--format", "csv")))} == {"unchanged"}
+    suites = ET.fromstring(told("--format", "junit"))
+    assert [suite.attrib["name"] for suite in suites] == ["desk", "scripted-model · house"]
+    assert {suite.attrib["failures"] for suite in suites} == {"0"}
+    assert told("--format", "scorecard").startswith(lines[0])
+
+
+def test_obsidian_has_its_frontmatter_first(repo: ScratchRepo, run: str) -> None:
+    lines = touchstone(repo.path, "report", run, "--format", "obsidian").out.splitlines()
+    assert lines[:2] == ["---", f'run: "{run}"']
+    assert "Model: [[scripted-model]] · Judge: none, checks only" in lines
+
+
+def test_a_run_without_a_result_is_rebuilt_and_says_so(repo: ScratchRepo, run: str) -> None:
+    plain = touchstone(repo.path, "report", run)
+    (repo.path / "runs" / run / "result.json").unlink()
+    done = touchstone(repo.path, "report", run)
+    assert done.code == ExitCode.NOTHING_WORSE
+    assert "has no result.json; every number is computed anew from its lines" in done.err
+    notice = "> This run has no result.json; every number here was computed anew from its lines.\n\n"
+    assert done.out == plain.out.replace("## Provenance", f"{notice}## Provenance")
+    assert not (repo.path / "runs" / run / "result.json").exists()
+    assert "result.json" not in touchstone(repo.path, "report", run, "-q").err
+
+
+def test_a_newer_schema_is_one_clear_sentence(repo: ScratchRepo, run: str) -> None:
+    path = repo.path / "runs" / run / "result.json"
+    path.write_text(path.read_text().replace('"schema_version": 1', '"schema_version": 2', 1))
+    done = touchstone(repo.path, "report", run)
+    assert done.code == ExitCode.REFUSED
+    assert done.out == ""
+    assert done.err == (
+        f"touchstone: {path}: schema 2 is newer than this touchstone reads (1)\n  → Update touchstone.\n"
+    )
+
+
 def test_an_unknown_form_is_wrong_usage(repo: ScratchRepo, run: str) -> None:
     assert touchstone(repo.path, "report", run, "--format", "pdf").code == ExitCode.USAGE

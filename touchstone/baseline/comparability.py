@@ -56,7 +56,7 @@ def same_ruler(old: Side, new: Side, renamed: Mapping[str, str]) -> Ruler:
     changed = [id_ for id_, case in new.suite.cases.items() if _case_moved(old.suite, id_, case)]
     same = [id_ for id_, text in new.suite.variants.items() if _same_variant(old.suite, id_, text.text)]
     return Ruler(
-        instrument=list(_moved_instrument(old.suite.instrument, new.suite.instrument, models)),
+        instrument=list(moved_instrument(old.suite.instrument, new.suite.instrument, models)),
         moved=[*provenance, *texts, *rules],
         models=models,
         engine_moved=any(_is_engine(item.field) for item in provenance),
@@ -133,7 +133,8 @@ def _is_engine(field: str) -> bool:
 # Instrument
 
 
-def _moved_instrument(old: Instrument, new: Instrument, models: Mapping[str, str]) -> Iterator[Moved]:
+def moved_instrument(old: Instrument, new: Instrument, models: Mapping[str, str]) -> Iterator[Moved]:
+    """Every field in which two instruments differ; `models` gives each new model its name in the old one."""
     before, after = _instrument_fields(old, {}), _instrument_fields(new, models)
     yield from _differing(before, after, "instrument")
 
