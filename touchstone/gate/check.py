@@ -20,7 +20,7 @@ from touchstone.gate.compared import compared
 from touchstone.gate.confirm import Confirm
 from touchstone.gate.further import CHECK_DRAW
 from touchstone.gate.held import Held
-from touchstone.gate.measure import ask_run, judge_run
+from touchstone.gate.measure import ask_run, judge_run, unjudged
 from touchstone.gate.reference import Reference
 from touchstone.gate.runs import load_run, result_of, write_result
 from touchstone.gate.start import Order, start_run
@@ -45,7 +45,8 @@ class PackCheck:
 
     `find_brought` looks for a baseline that the change under test brings along; what it finds is `brought`,
     and `own` the run held against it. `require_baseline`: without a reference there is no good end. It ends
-    with a `comparison`, or with the `error` that kept it from one.
+    with a `comparison`, or with the `error` that kept it from one; a shard with its `result`, for what it
+    is worth is seen only when all are merged.
     """
 
     pack: str
@@ -64,10 +65,18 @@ class PackCheck:
     confirm: Confirm | None = field(default=None, repr=False)
 
     @property
+    def is_shard(self) -> bool:
+        """Whether this is one machine's share of a run."""
+        return self.bundle.manifest.shard is not None if self.bundle else self.part.shard is not None
+
+    @property
     def exit(self) -> ExitCode:
         """How this pack ends."""
         if self.error is not None:
             return self.error.exit_code
+        if self.is_shard and self.bundle and self.result:
+            silent = unjudged(self.result, self.bundle.manifest.suite)
+            return ExitCode.NOT_JUDGED if silent else ExitCode.NOTHING_WORSE
         return ExitCode(self.comparison.exit) if self.comparison else ExitCode.NOT_JUDGED
 
     def answers(self) -> dict[RowKey, tuple[list[str], list[str]]]:
@@ -144,7 +153,8 @@ def _start(bench: Bench, check: PackCheck) -> bool:
         check.bundle = start_run(bench, Order(check.loaded, CHECK_DRAW, check.part))
         manifest = check.bundle.manifest
         calls = calls_of(manifest.suite, manifest.plan, len(manifest.models))
-        bench.say(f"{check.bundle.id}: {calls.total} calls, more only to confirm what is suspect")
+        later = "" if check.is_shard else ", more only to confirm what is suspect"
+        bench.say(f"{check.bundle.id}: {calls.total} calls{later}")
     return False
 
 
@@ -168,7 +178,7 @@ def _judge(bench: Bench, check: PackCheck) -> bool:
 
 
 def _hold(bench: Bench, check: PackCheck) -> bool:
-    if check.reference is not None:
+    if check.reference is not None and not check.is_shard:
         check.confirm = Confirm(bench, Held(check.reference, _bundle(check)))
     return False
 
@@ -191,6 +201,8 @@ def _judge_again(_bench: Bench, check: PackCheck) -> bool:
 
 def _conclude(bench: Bench, check: PackCheck) -> bool:
     bundle, config = _bundle(check), bench.config
+    if check.is_shard:
+        return False
     if check.confirm is None:
         demanding = config.compare.model_copy(update={"require_baseline": True})
         config = config.model_copy(update={"compare": demanding}) if check.require_baseline else config

@@ -43,10 +43,7 @@ class Bundle:
     @classmethod
     def create(cls, runs_dir: Path, manifest: Manifest) -> Bundle:
         """Make `<runs_dir>/<manifest.id>/` with its manifest; the runs folder ignores itself in git."""
-        make_folder(runs_dir)
-        ignore = runs_dir / ".gitignore"
-        if not ignore.exists():
-            write_atomic(ignore, "*\n")
+        make_runs_folder(runs_dir)
         folder = runs_dir / manifest.id
         make_folder(folder, new=True)
         write_json(folder / MANIFEST_NAME, manifest.to_json(), sort_keys=False)
@@ -76,6 +73,10 @@ class Bundle:
     def resources_path(self) -> Path:
         """`resources.jsonl`, one line per tick of the sampler."""
         return self.path / "resources.jsonl"
+
+    def shard_resources_path(self, number: int) -> Path:
+        """`resources-<number>.jsonl`: in a merged run, the ticks of the machine that asked that shard."""
+        return self.path / f"resources-{number}.jsonl"
 
     @property
     def result_path(self) -> Path:
@@ -119,6 +120,14 @@ class Bundle:
             f"{self.path}: another touchstone process is working on this run",
             "Wait for it to end, or start a new run.",
         )
+
+
+def make_runs_folder(runs_dir: Path) -> None:
+    """Make the folder runs are kept in, with the file that keeps it out of git."""
+    make_folder(runs_dir)
+    ignore = runs_dir / ".gitignore"
+    if not ignore.exists():
+        write_atomic(ignore, "*\n")
 
 
 def sealed(fields: dict[str, Any]) -> Manifest:

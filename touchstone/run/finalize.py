@@ -5,12 +5,13 @@ The sampler's ticks stay as they are; this writes `resources_by_sample.jsonl` be
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from touchstone.files import json_line, write_atomic
 from touchstone.host.merge import Window, WindowFacts, merge_windows
-from touchstone.host.tick import read_ticks
+from touchstone.host.tick import Tick, read_ticks
 from touchstone.run.bundle import Bundle
+from touchstone.run.plan import Shard
 from touchstone.run.records import EvalResponse, SampleKey
 
 BY_SAMPLE_NAME = "resources_by_sample.jsonl"
@@ -20,12 +21,28 @@ Facts = Mapping[SampleKey, WindowFacts[SampleKey]]
 
 def facts_of(bundle: Bundle, responses: Mapping[SampleKey, EvalResponse]) -> Facts:
     """What was measured while each planned sample was answered; all null without ticks."""
-    windows = [
-        Window(key, responses[key].t_start, responses[key].t_end)
-        for key in bundle.samples()
-        if key in responses
-    ]
-    return {facts.key: facts for facts in merge_windows(read_ticks(bundle.resources_path), windows)}
+    found: dict[SampleKey, WindowFacts[SampleKey]] = {}
+    for ticks, keys in _machines(bundle):
+        windows = [
+            Window(key, responses[key].t_start, responses[key].t_end) for key in keys if key in responses
+        ]
+        found |= {facts.key: facts for facts in merge_windows(ticks, windows)}
+    return {key: found[key] for key in bundle.samples() if key in found}
+
+
+def _machines(bundle: Bundle) -> Iterator[tuple[list[Tick], Sequence[SampleKey]]]:
+    """Each machine's ticks and the samples it answered: a merged run was asked on several at one time.
+
+    What a merged run was asked again afterwards lies in its own ticks.
+    """
+    samples, shards = bundle.samples(), len(bundle.manifest.merged_from)
+    if not shards:
+        yield read_ticks(bundle.resources_path), samples
+    prompts = [prompt for prompt, _ in bundle.manifest.plan]
+    for number in range(1, shards + 1):
+        own = set(Shard(number, shards).of(prompts))
+        ticks = read_ticks(bundle.shard_resources_path(number)) + read_ticks(bundle.resources_path)
+        yield ticks, [key for key in samples if key.prompt in own]
 
 
 def write_facts(bundle: Bundle, facts: Facts) -> None:

@@ -153,6 +153,9 @@ class Manifest(Record):
     filter: str | None
     """The `--only` and `--limit` of the run; null for the whole pack."""
     shard: str | None
+    """Which share of the prompts this run asks, as `2/3`; null for all of them."""
+    merged_from: list[str] = []
+    """The runs that were this run's shards, the first one first; empty where it was asked as one."""
     from_baseline: str | None = None
     self_tests: dict[str, str] = {}
     models_left_out: list[str] = []
