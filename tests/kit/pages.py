@@ -33,8 +33,8 @@ ASKED = [f"C{number}" for number in range(1, 13)]
 
 @cache
 def judged() -> PageFacts:
-    """Two variants, twelve prompts, three dimensions, another prompt and another machine; a flag, a check that
-    flipped, a case that is new, one that is gone and one that could not be judged.
+    """Two variants, twelve prompts, three dimensions, another prompt and machine; a flag, a flipped check,
+    a case that is new, one that is gone and one that could not be judged.
     """
     rng = random.Random(7)
     before, after = _suite(ASKED, OLD_PROMPT, 3.0), _suite([*ASKED[:-1], "C13"], NEW_PROMPT, 3.5)
@@ -50,7 +50,8 @@ def judged() -> PageFacts:
 
 def alone() -> PageFacts:
     """The same run, held against nothing."""
-    return replace(judged(), beside=None)
+    facts = judged()
+    return replace(facts, beside=None, profiles=[replace(one, old=None) for one in facts.profiles])
 
 
 def many(rows: int, *, moved: bool = True) -> PageFacts:
@@ -75,7 +76,10 @@ def saying(text: str) -> PageFacts:
     told = reviews.saying(text)[0]
     assert told.comparison is not None
     assert told.result is not None
-    comparison, result = told.comparison, _result_saying(told.result, text)
+    # How often a flag was repeated is ours; a page could not read a text there.
+    doubted = [one.model_copy(update={"detail": "1/5"}) for one in told.comparison.suspicions]
+    comparison = told.comparison.model_copy(update={"suspicions": doubted})
+    result = _result_saying(told.result, text)
     keys = [(row.model, row.variant, row.prompt) for row in comparison.rows]
     return PageFacts(
         title=text,
@@ -203,7 +207,7 @@ def _beside(suite: Suite, old: Side, new: Side, table: Mapping[Any, Any]) -> Pag
 
 def _result_saying(result: ResultDoc, text: str) -> ResultDoc:
     provenance = result.provenance.model_copy(
-        update={name: text for name in ("chip", "os", "engine", "engine_version", "runtime", "pack_id")}
+        update=dict.fromkeys(("chip", "os", "engine", "engine_version", "runtime", "pack_id"), text)
     )
     judge = result.instrument.judge
     instrument = result.instrument.model_copy(

@@ -18,6 +18,7 @@ from touchstone.render.words import Words
 from touchstone.result.schema import Cell, ResultDoc
 
 NAME_WIDTH = 120
+VALUE_WIDTH = 300
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ def _compared_facts(
         )
     lengths = [numbers.number(value, words) for value in cell.length]
     facts.append((review_phrase(words, "length"), from_to(lengths[first:])))
-    return [(label, one_line(value)) for label, value in facts]
+    return [(label, one_line(value, VALUE_WIDTH)) for label, value in facts]
 
 
 def _own_facts(cell: Cell, result: ResultDoc, words: Words) -> list[tuple[str, str]]:
@@ -128,7 +129,7 @@ def _own_facts(cell: Cell, result: ResultDoc, words: Words) -> list[tuple[str, s
     facts.append((words["answer_tokens"], numbers.number(cell.answer_tokens_med, words)))
     if cell.labels:
         facts.append((words["labels"], numbers.labels(cell.labels, words)))
-    return [(label, one_line(value)) for label, value in facts]
+    return [(label, one_line(value, VALUE_WIDTH)) for label, value in facts]
 
 
 def _judged(cell: Cell) -> str:

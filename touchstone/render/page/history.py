@@ -23,6 +23,7 @@ AXIS_LEAST = 20
 COLOURS = 6
 AUTHOR_WIDTH = 40
 REASON_WIDTH = 160
+FAULT_WIDTH = 300
 NAME_WIDTH = 80
 
 
@@ -122,8 +123,8 @@ def _view(history: History, words: Words) -> HistoryView:
     canvas = _Canvas(commits, _places(len(commits)), axis, words)
     curves = [_curve(canvas, number, key) for number, key in enumerate(keys)]
     return HistoryView(
-        pack=one_line(history.pack),
-        file=one_line(history.file),
+        pack=one_line(history.pack, NAME_WIDTH),
+        file=one_line(history.file, REASON_WIDTH),
         curves=curves,
         grid=[(_height(axis, tick), numbers.number(tick, words, 0, "%")) for tick in _ticks(axis)],
         days=_days(canvas),
@@ -237,4 +238,5 @@ def _short(sha256: str | None) -> str:
 
 def _fault(agreed: Agreed, words: Words) -> str:
     told = phrase(words, "removed") if agreed.fault == "removed" else agreed.fault or ""
-    return f"{agreed.date} · {agreed.commit[:12]} · {one_line(agreed.author, AUTHOR_WIDTH)}: {one_line(told)}"
+    author = one_line(agreed.author, AUTHOR_WIDTH)
+    return f"{agreed.date} · {agreed.commit[:12]} · {author}: {one_line(told, FAULT_WIDTH)}"

@@ -32,6 +32,8 @@ from touchstone.render.sentences import note_sentence, reason_words
 from touchstone.render.speed import speed_lines
 from touchstone.render.words import Language, Words
 
+LINE_WIDTH = 600
+
 _TONES = {"🔴": "bad", "🟡": "warn", "🔵": "info", "⚪": "plain", "🟢": "good"}
 _COUNTED = (
     "worse", "not_judged", "suspect", "rule_changed", "better", "new", "gone", "within_noise", "unchanged",
@@ -66,10 +68,10 @@ def page_html(facts: PageFacts, history: Sequence[History] = (), language: Langu
     return filled(
         "page.html",
         words,
-        pack=one_line(facts.result.provenance.pack_id),
-        pack_title=one_line(facts.title),
+        pack=_line(facts.result.provenance.pack_id),
+        pack_title=_line(facts.title),
         compared=beside is not None,
-        judge=judge_words(facts.result, words),
+        judge=_line(judge_words(facts.result, words)),
         judge_missing=judge_words(facts.result, words) == words["judge_not_recorded"],
         histories=history_views(history, words),
         **told,
@@ -79,7 +81,7 @@ def page_html(facts: PageFacts, history: Sequence[History] = (), language: Langu
 def _compared(facts: PageFacts, beside: Beside, words: Words) -> dict[str, object]:
     comparison = beside.comparison
     return {
-        "title": one_line(status_line(comparison, words)),
+        "title": _line(status_line(comparison, words)),
         "status": _status(facts, comparison, words),
         "moves": list(_moves(comparison, words)),
         "cells": compared_cells(comparison.cells, facts, words),
@@ -91,15 +93,16 @@ def _compared(facts: PageFacts, beside: Beside, words: Words) -> dict[str, objec
 
 
 def _own(facts: PageFacts, words: Words) -> dict[str, object]:
-    run = one_line(facts.result.run.id)
     return {
-        "title": page_phrase(words, "of_run", pack=one_line(facts.result.provenance.pack_id), run=run),
+        "title": _line(
+            page_phrase(words, "of_run", pack=facts.result.provenance.pack_id, run=facts.result.run.id)
+        ),
         "status": _own_status(facts, words),
         "moves": [],
         "cells": own_cells(facts, words),
         "diffs": [],
         "groups": own_groups(facts, words),
-        "notes": length_notices(facts.result, words),
+        "notes": [_line(notice) for notice in length_notices(facts.result, words)],
         "fields": own_fields(facts, words),
     }
 
@@ -115,8 +118,8 @@ def _status(facts: PageFacts, comparison: Comparison, words: Words) -> Status:
         word=words[state],
         why=why,
         counts=[count for count in counts if count[1]],
-        warnings=[*safety_warnings(comparison, words), *_shortcomings(facts, words)],
-        lines=reference_lines(comparison, words),
+        warnings=[*map(_line, safety_warnings(comparison, words)), *_shortcomings(facts, words)],
+        lines=[_line(line) for line in reference_lines(comparison, words)],
     )
 
 
@@ -137,7 +140,7 @@ def _own_status(facts: PageFacts, words: Words) -> Status:
         why="",
         counts=further if unjudged else counts + further,
         warnings=_shortcomings(facts, words),
-        lines=[f"{page_phrase(words, 'run')}: {one_line(facts.result.run.id)}"],
+        lines=[_line(f"{page_phrase(words, 'run')}: {facts.result.run.id}")],
     )
 
 
@@ -168,14 +171,19 @@ def _moves(comparison: Comparison, words: Words) -> list[Moves]:
 
 def _move(moved: Moved, words: Words) -> tuple[str, str, str, str]:
     values = (value_words(moved.old, words), value_words(moved.new, words))
-    return (one_line(moved.field), *values, phrase(words, f"kind_{moved.kind}"))
+    return (_line(moved.field), *values, phrase(words, f"kind_{moved.kind}"))
 
 
 def _notes(facts: PageFacts, comparison: Comparison, words: Words) -> list[str]:
-    return [
+    lines = [
         *length_notices(facts.result, words),
         *(note_sentence(note, words) for note in comparison.notes),
         *judge_moved_lines(comparison.judge_moved, words),
         *speed_lines(comparison.speed, words),
         *honesty_lines(comparison, words),
     ]
+    return [_line(line) for line in lines]
+
+
+def _line(text: str) -> str:
+    return one_line(text, LINE_WIDTH)

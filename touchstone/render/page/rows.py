@@ -27,6 +27,7 @@ NAME_WIDTH = 80
 MOVES_WIDTH = 300
 QUESTION_WIDTH = 2_000
 RATIONALE_WIDTH = 1_500
+COMMAND_WIDTH = 300
 
 _SHORT = frozenset({"error", "fail", None})
 
@@ -248,4 +249,4 @@ def _rationale(facts: PageFacts, key: tuple[str, str, str], number: int) -> str:
 
 
 def _command(facts: PageFacts, prompt: str) -> str:
-    return one_line(shlex.join(["touchstone", "show", facts.result.run.id, prompt]))
+    return one_line(shlex.join(["touchstone", "show", facts.result.run.id, prompt]), COMMAND_WIDTH)

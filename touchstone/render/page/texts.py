@@ -96,8 +96,11 @@ def _common(one: str, other: str) -> int:
 
 def _at_word(one: str, other: str, length: int) -> int:
     """The common start shortened to whole words."""
-    if length in {len(one), len(other)} and len(one) == len(other):
-        return length
-    while length and not (one[length - 1].isspace()):
+    while length and not _is_between(one, other, length):
         length -= 1
     return length
+
+
+def _is_between(one: str, other: str, place: int) -> bool:
+    """Whether no word of either text goes on at a place up to which both are the same."""
+    return one[place - 1].isspace() or not any(text[place : place + 1].strip() for text in (one, other))
