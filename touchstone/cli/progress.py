@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from types import TracebackType
@@ -9,7 +10,13 @@ from typing import Protocol, Self
 
 import click
 
+from touchstone.render.plain import for_log
+from touchstone.render.progress import time_left
+from touchstone.render.words import Words
+
 PLAIN_EVERY_S = 5.0
+BAR_COLUMNS = 16
+"""Leaves room for the counts and a model's name in 80 columns."""
 
 
 class Progress(Protocol):
@@ -17,6 +24,9 @@ class Progress(Protocol):
 
     def update(self, done: int, planned: int, note: str) -> None:
         """Show where it stands."""
+
+    def wait(self, why: str) -> None:
+        """Show what it waits for."""
 
     def close(self) -> None:
         """The phase is over."""
@@ -28,6 +38,9 @@ class Silent:
     def update(self, done: int, planned: int, note: str) -> None:
         """Nothing."""
 
+    def wait(self, why: str) -> None:
+        """Nothing."""
+
     def close(self) -> None:
         """Nothing."""
 
@@ -35,24 +48,32 @@ class Silent:
 class Plain:
     """One line every few seconds, and one at the end: for logs."""
 
-    def __init__(self, phase: str) -> None:
+    def __init__(self, phase: str, words: Words) -> None:
         self._phase = phase
+        self._words = words
         self._started = self._shown = time.monotonic()
+        self._before: int | None = None
         self._last = ""
 
     def update(self, done: int, planned: int, note: str) -> None:
         """Print a line if the last one is old enough."""
         now = time.monotonic()
-        left = (now - self._started) / max(done, 1) * (planned - done)
-        self._last = f"{self._phase} {done}/{planned}{note}"
+        # What a resumed run finds done says nothing of how fast it goes on.
+        self._before = done - 1 if self._before is None else self._before
+        left_s = (now - self._started) / max(done - self._before, 1) * (planned - done)
+        self._last = f"{self._phase} {done}/{planned} · {note}"
         if now - self._shown >= PLAIN_EVERY_S and done < planned:
             self._shown = now
-            click.echo(f"{self._last}, about {_minutes(left)} left", err=True)
+            click.echo(for_log(f"{self._last}, {time_left(left_s, self._words)}"), err=True)
+
+    def wait(self, why: str) -> None:
+        """Print what it waits for."""
+        click.echo(for_log(why), err=True)
 
     def close(self) -> None:
         """The last word of the phase."""
         if self._last:
-            click.echo(self._last, err=True)
+            click.echo(for_log(self._last), err=True)
             self._last = ""
 
 
@@ -66,9 +87,10 @@ class Bar:
 
         self._bar = RichProgress(
             TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.completed:.0f}/{task.total:.0f}{task.fields[note]}", markup=False),
-            TimeRemainingColumn(),
+            BarColumn(BAR_COLUMNS),
+            TextColumn("{task.completed:.0f}/{task.total:.0f}"),
+            TimeRemainingColumn(compact=True),
+            TextColumn("{task.fields[note]}", markup=False),
             console=Console(file=sys.stderr),
         )
         self._task = self._bar.add_task(phase, total=1, note="")
@@ -78,6 +100,10 @@ class Bar:
         """Move the bar."""
         self._bar.update(self._task, completed=done, total=planned, note=note)
 
+    def wait(self, why: str) -> None:
+        """Say what it waits for beside the bar."""
+        self._bar.update(self._task, note=why, refresh=True)
+
     def close(self) -> None:
         """Leave the bar as it stands."""
         self._bar.stop()
@@ -86,8 +112,9 @@ class Bar:
 class Phases:
     """The progress of one phase after another; a context manager, so that a bar never outlives an error."""
 
-    def __init__(self, quiet: bool) -> None:
+    def __init__(self, quiet: bool, words: Words | None = None) -> None:
         self._quiet = quiet
+        self._words = words or Words()
         self._name = ""
         self._shown: Progress = Silent()
 
@@ -97,6 +124,15 @@ class Phases:
             self._shown.close()
             self._name, self._shown = phase, self._new(phase)
         self._shown.update(done, planned, note)
+
+    def wait(self, why: str, *, ends_phase: bool = False) -> None:
+        """Show what is waited for, beside the phase that is shown or on a line of its own."""
+        if ends_phase:
+            self.close()
+        if self._name:
+            self._shown.wait(why)
+        elif not self._quiet:
+            click.echo(for_log(why), err=True)
 
     def close(self) -> None:
         """End the phase that is shown."""
@@ -114,8 +150,9 @@ class Phases:
     def _new(self, phase: str) -> Progress:
         if self._quiet:
             return Silent()
-        return Bar(phase) if sys.stderr.isatty() else Plain(phase)
+        return Bar(phase) if _draws() else Plain(phase, self._words)
 
 
-def _minutes(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+def _draws() -> bool:
+    """Whether a line on stderr can be written over."""
+    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"

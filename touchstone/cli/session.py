@@ -20,14 +20,21 @@ from touchstone.cli.progress import Phases
 from touchstone.config import Effective, ModelSettings, load_config
 from touchstone.errors import BadInputError, UsageError
 from touchstone.files import json_pretty, write_atomic
-from touchstone.gate.bench import Bench
+from touchstone.gate.bench import Bench, Loading
 from touchstone.gate.start import moved_since
 from touchstone.judge.phase import JudgeProgress
 from touchstone.pack.load import LoadedPack, find_packs, load_pack
 from touchstone.render.plain import for_log
+from touchstone.render.progress import (
+    answered_note,
+    judged_note,
+    loading_judge_line,
+    loading_line,
+    progress_phrase,
+)
 from touchstone.render.report import report_markdown
 from touchstone.render.terminal import result_text
-from touchstone.render.words import Language
+from touchstone.render.words import Language, Words
 from touchstone.result.schema import ResultDoc
 from touchstone.run.bundle import REPORT_NAME, Bundle
 from touchstone.run.find import find_bundle
@@ -73,13 +80,14 @@ def bench_for(
     `go_on` is the command that goes on with a stopped run.
     """
     config, left_out = effective.config, list[str]()
+    words = Words(config.language)
     if given.get("models"):
         models = _models_named(config.models, given["models"])
         left_out = _left_out(config.models, models)
         config = config.model_copy(update={"models": models})
     halt = threading.Event()
     with (
-        Phases(quiet=bool(given.get("quiet"))) as phases,
+        Phases(bool(given.get("quiet")), words) as phases,
         stop_on_signal(halt) as stop,
         _time_limit(config.max_minutes, halt),
     ):
@@ -96,8 +104,9 @@ def bench_for(
             stop=stop,
             halt=halt,
             say=say,
-            on_answer=lambda event: _show_answer(phases, event),
-            on_verdict=lambda event: _show_verdict(phases, event),
+            on_load=lambda loading: _show_load(phases, loading, words),
+            on_answer=lambda event: _show_answer(phases, event, words),
+            on_verdict=lambda event: _show_verdict(phases, event, words),
             go_on=with_flags(go_on, given),
         )
 
@@ -191,10 +200,18 @@ def _left_out(configured: Sequence[ModelSettings], asked: Sequence[ModelSettings
     return [name for model in others for name in (model.id, model.was) if name is not None]
 
 
-def _show_answer(phases: Phases, event: EvalProgress) -> None:
-    errors = f" · {event.errors} errors" if event.errors else ""
-    phases.update("asking", event.done, event.planned, errors)
+def _show_load(phases: Phases, loading: Loading, words: Words) -> None:
+    if loading.is_judge:
+        phases.wait(loading_judge_line(loading.model, words), ends_phase=True)
+    else:
+        phases.wait(loading_line(loading.model, loading.number, loading.of, words))
 
 
-def _show_verdict(phases: Phases, event: JudgeProgress) -> None:
-    phases.update("judging", event.done, event.planned, f" · {event.errors} errors" if event.errors else "")
+def _show_answer(phases: Phases, event: EvalProgress, words: Words) -> None:
+    note = answered_note(event, words)
+    phases.update(progress_phrase(words, "asking"), event.done, event.planned, note)
+
+
+def _show_verdict(phases: Phases, event: JudgeProgress, words: Words) -> None:
+    note = judged_note(event, words)
+    phases.update(progress_phrase(words, "judging"), event.done, event.planned, note)

@@ -15,6 +15,16 @@ from touchstone.judge.phase import JudgeProgress
 from touchstone.run.runner import EvalProgress
 
 
+@dataclass(frozen=True, slots=True)
+class Loading:
+    """A model is about to be asked for the first time, so its engine loads it now: `number` of `of`."""
+
+    model: str
+    number: int = 1
+    of: int = 1
+    is_judge: bool = False
+
+
 @dataclass(frozen=True)
 class Bench:
     """What a measurement is made with: settings, this machine's clock and environment, and who listens.
@@ -39,6 +49,7 @@ class Bench:
     halt: Event = field(default_factory=Event)
     """Set then, and when the time is up: whatever waits ends its waiting."""
     say: Callable[[str], None] = lambda _: None
+    on_load: Callable[[Loading], None] = lambda _: None
     on_answer: Callable[[EvalProgress], None] = lambda _: None
     on_verdict: Callable[[JudgeProgress], None] = lambda _: None
     go_on: str = "touchstone measure --resume"
