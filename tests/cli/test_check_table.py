@@ -172,7 +172,7 @@ TABLE: dict[str, tuple[Change, ExitCode, list[str]]] = {
     ),
     "a case removed": (
         pack(prompt_line(5), ""), ExitCode.NOTHING_WORSE,
-        ["· 1 gone\n", "\ngone: P05\n", "91.7 % of the reference's rows"],
+        ["· 1 gone\nreference: ", "\ngone: P05\n\n", "91.7 % of the reference's rows"],
     ),
     "a safety-critical case removed": (
         pack(prompt_line(1), ""), ExitCode.NOT_COMPARABLE,
@@ -184,11 +184,11 @@ TABLE: dict[str, tuple[Change, ExitCode, list[str]]] = {
     ),
     "a model swapped": (
         settings(MODEL, "other-model"), ExitCode.NOTHING_WORSE,
-        [f"model: {MODEL} → other-model [provenance]", "identical answers in 12 of 12 rows"],
+        [f"/clerk.json) · model: {MODEL} → other-model\n", "identical answers in 12 of 12 rows"],
     ),
     "a quant changed": (
         settings("quant: q4", "quant: q8"), ExitCode.NOTHING_WORSE,
-        [f"quant.{MODEL}: q4 → q8 [provenance]"],
+        [f"/clerk.json) · quant.{MODEL}: q4 → q8\n"],
     ),
     "a prompt edited": (
         lambda repo: edit(repo, "prompts/house.md", "carefully", "carefully, please"), ExitCode.NOTHING_WORSE,
@@ -330,7 +330,7 @@ def test_a_critical_row_without_a_verdict_is_not_judged(desk: Desk, tmp_path: Pa
     desk.clerk.scores = lambda given: {"Q1": 9, "Q2": 4} if given.prompt == "P01" else same_scores(given)
     done = touchstone(repo.path, "check", "-q")
     assert done.code == ExitCode.NOT_JUDGED
-    assert done.out.startswith("clerk: COULD NOT BE JUDGED (too many rows without a verdict)")
+    assert done.out.startswith("clerk: COULD NOT BE JUDGED (a safety-critical row without a verdict) · ")
     assert "touchstone check --resume " in done.out
 
 
@@ -387,6 +387,8 @@ def test_the_worst_pack_speaks_for_all_and_one_packs_fault_is_its_own(desk: Desk
     assert "clerk: UNCHANGED" in done.out
     assert "touchstone: second: " in done.err
     assert "exit codes: clerk 0, second 4; together 4" in done.out
+    german = touchstone(repo.path, "check", "-q", "--language", "de").out
+    assert german.endswith("\nExit-Codes: clerk 0, second 4; zusammen 4\n")
     desk.clerk.flags = lambda given: given.today and given.prompt == "P04"
     assert touchstone(repo.path, "check", "-q").code == ExitCode.WORSE, "1 before 4"
 

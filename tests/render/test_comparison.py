@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.kit.golden import GOLDEN
-from touchstone.baseline.comparison import ComparedRow, Comparison, Suspicion
+from touchstone.baseline.comparison import ComparedRow, Comparison, Moved, Suspicion
 from touchstone.files import read_json
 from touchstone.render.comparison import comparison_text, moved_rows, status_line
 from touchstone.render.phrases import COUNTED, PHRASES
@@ -44,6 +44,52 @@ def test_an_unconfirmed_flag_stands_in_the_headline_whatever_the_status(
 def test_the_same_in_german(comparison: Comparison) -> None:
     text = comparison_text(changed(comparison, suspicions=[flag("2/5")]), "de")
     assert text.splitlines()[1] == "⚠ Sicherheit: beanstandet 2-mal in 5 Bewertungen (C4)"
+
+
+def test_one_of_a_thing_is_told_in_the_singular(comparison: Comparison) -> None:
+    cell = comparison.cells[0].model_copy(update={"identical": 1, "shared": 1, "new_labels": "1/1"})
+    assert comparison.honesty is not None
+    honesty = comparison.honesty.model_copy(update={"cases": 1, "baseline_runs": 1, "suite_drop": 90.0})
+    found = changed(comparison, suspicions=[flag("1/1")], cells=[cell], honesty=honesty)
+    text, german = comparison_text(found), comparison_text(found, "de")
+    for words in (
+        "flagged once in 1 judgement (",
+        "in 1 of 1 row ·",
+        "1 case · 1 baseline run ·",
+        "(1 of 1 case)",
+    ):
+        assert words in text
+    for words in (
+        "einmal in 1 Bewertung (",
+        "in 1 von 1 Zeile ·",
+        "1 Fall · 1 Referenzlauf ·",
+        "(1 von 1 Fall)",
+    ):
+        assert words in german
+
+
+def test_german_nouns_keep_their_capital_within_a_line(comparison: Comparison) -> None:
+    cell = comparison.cells[0].model_copy(update={"safety": (True, True)})
+    text = comparison_text(changed(comparison, cells=[cell]), "de")
+    assert " · Sicherheit ✓ · unter der Linie " in text
+    assert " · safety ✓ · below the line " in comparison_text(changed(comparison, cells=[cell]))
+
+
+def test_line_two_says_which_other_model_or_engine_answered(comparison: Comparison) -> None:
+    moved = [
+        Moved(field="model", old="a", new="b", kind="provenance"),
+        Moved(field="quant.b", old=None, new="q4", kind="provenance"),
+        Moved(field="chip", old="M1", new="M2", kind="provenance"),
+        Moved(field="ko_rule.threshold", old=1, new=2, kind="tighter"),
+    ]
+    rows = [row("p", "suspect", 80, 60, reason="prompt_cut")]
+    found = changed(comparison, moved=moved, notes=["prompt_cut"], rows=rows)
+    text = comparison_text(found)
+    told = " · model: a → b · quant.b: not set → q4 · prompt cut by the engine?"
+    assert text.splitlines()[1].startswith("reference: ")
+    assert text.splitlines()[1].endswith(told)
+    assert "what else moved:\n  chip: M1 → M2 [provenance]\n  ko_rule.threshold: 1 → 2 [tighter]\n" in text
+    assert "p · house: 80.0 % → 60.0 %  suspect, not confirmed  prompt cut by the engine?\n" in text
 
 
 def test_other_suspicions_are_no_safety_warning(comparison: Comparison) -> None:

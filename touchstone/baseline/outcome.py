@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from touchstone.baseline.comparison import ComparedCell, ComparedRow, Status
 from touchstone.baseline.matchup import COVERAGE_LEAST, Matchup
 from touchstone.errors import ExitCode
+from touchstone.pack.suite import Suite
 
 UNJUDGED_SHARE = 0.05
 
@@ -29,8 +30,8 @@ def outcome_of(found: Matchup, cells: Sequence[ComparedCell], rows: Sequence[Com
     worse = {finding.reason for finding in found.findings if finding.outcome == "worse"}
     if worse:
         return Outcome("worse", ExitCode.WORSE, next(code for code in _WORSE_FIRST if code in worse))
-    if is_unjudged(found, rows):
-        return Outcome("not_judged", ExitCode.NOT_JUDGED, "not_judged")
+    if (unjudged := why_unjudged(found, rows)) is not None:
+        return Outcome("not_judged", ExitCode.NOT_JUDGED, unjudged)
     reason = incomparable(found)
     if reason is not None:
         return Outcome("not_comparable", ExitCode.NOT_COMPARABLE, reason)
@@ -48,12 +49,21 @@ def fails_on_suspect(found: Matchup) -> bool:
     return found.limits.settings.fail_on == "suspect"
 
 
-def is_unjudged(found: Matchup, rows: Sequence[ComparedRow]) -> bool:
-    """More rows without a verdict than one and 5 %, or a single safety-critical one."""
-    unjudged = [row for row in rows if row.state == "not_judged"]
-    of = sum(row.state != "gone" for row in rows)
-    critical = any(found.suite.cases[row.prompt].rubric.safety_critical for row in unjudged)
-    return critical or len(unjudged) == of > 0 or len(unjudged) > max(1, UNJUDGED_SHARE * of)
+def why_unjudged(found: Matchup, rows: Sequence[ComparedRow]) -> str | None:
+    """More rows without a verdict than one and 5 %, or a single safety-critical one; else null."""
+    unjudged = [row.prompt for row in rows if row.state == "not_judged"]
+    return too_silent(unjudged, sum(row.state != "gone" for row in rows), found.suite)
+
+
+def too_silent(unjudged: Sequence[str], of: int, suite: Suite) -> str | None:
+    """Why so many of `of` rows without a verdict leave nothing to say, as a code; null where they do not.
+
+    `unjudged` are their prompts.
+    """
+    if len(unjudged) == of > 0 or len(unjudged) > max(1, UNJUDGED_SHARE * of):
+        return "not_judged"
+    critical = any(suite.cases[prompt].rubric.safety_critical for prompt in unjudged)
+    return "critical_not_judged" if critical else None
 
 
 def incomparable(found: Matchup) -> str | None:

@@ -11,7 +11,7 @@ from touchstone.baseline.comparison import (
     Comparison,
     RowCounts,
 )
-from touchstone.baseline.outcome import UNJUDGED_SHARE
+from touchstone.baseline.outcome import too_silent
 from touchstone.baseline.sides import Side
 from touchstone.config import Config
 from touchstone.errors import ExitCode
@@ -36,11 +36,10 @@ def compared(reference: Reference | None, bundle: Bundle, config: Config) -> Com
     return held.comparison(held.plan())
 
 
-def says_nothing(rows: Sequence[Row], suite: Suite) -> bool:
-    """Whether more than max(1 row, 5 %), a safety-critical row, or all there is was not judged (exit 2)."""
-    missing = [row for row in rows if row.state in {None, "error"}]
-    critical = any(suite.cases[row.prompt].rubric.safety_critical for row in missing)
-    return critical or len(missing) == len(rows) or len(missing) > max(1, UNJUDGED_SHARE * len(rows))
+def says_nothing(rows: Sequence[Row], suite: Suite) -> str | None:
+    """Why a run says nothing (exit 2): more than max(1 row, 5 %), a safety-critical row, or all there is was
+    not judged; null where it does."""
+    return too_silent([row.prompt for row in rows if row.state in {None, "error"}], len(rows), suite)
 
 
 def without_reference(side: Side, candidate: CandidateInfo, *, required: bool) -> Comparison:
@@ -52,7 +51,7 @@ def without_reference(side: Side, candidate: CandidateInfo, *, required: bool) -
     return Comparison(
         status="not_judged" if silent else "no_reference",
         exit=ExitCode.NOT_JUDGED if silent else exit_code,
-        reason="not_judged" if silent else "no_reference",
+        reason=silent or "no_reference",
         pack=side.suite.pack_id,
         tenant=side.tenant,
         target=side.target,

@@ -125,7 +125,7 @@ def unanswered(result: ResultDoc) -> bool:
 
 def unjudged(result: ResultDoc, suite: Suite) -> bool:
     """Whether more than max(1 row, 5 %), or one safety-critical row, could not be judged (exit 2)."""
-    return says_nothing(result.rows, suite)
+    return says_nothing(result.rows, suite) is not None
 
 
 @contextmanager

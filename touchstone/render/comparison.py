@@ -1,7 +1,7 @@
 """A comparison as a person reads it on the terminal: plain text, about 80 columns, no colours.
 
-The order is that of every renderer: status, reference, what else moved, cells, the prompt's diff, rows
-worst first, new and gone, notes, what the suite can see, the next command. Nothing is decided here.
+The order is that of every renderer: status, reference, gone and new, what else moved, cells, the prompt's
+diff, rows worst first, notes, what the suite can see, the next command. Nothing is decided here.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 
+from touchstone.baseline.comparability import MACHINE_FIELDS
 from touchstone.baseline.comparison import (
     ComparedCell,
     ComparedRow,
@@ -61,7 +62,8 @@ def comparison_text(comparison: Comparison, language: Language = "en", answers: 
         [
             status_line(comparison, words),
             *safety_warnings(comparison, words),
-            *reference_lines(comparison, words),
+            *_head_lines(comparison, words),
+            *_named_lines(comparison, words),
         ],
         _moved_lines(comparison, words),
         [line for cell in comparison.cells for line in _cell(cell, words)],
@@ -70,7 +72,6 @@ def comparison_text(comparison: Comparison, language: Language = "en", answers: 
         [line for diff in comparison.diffs for line in _diff(diff, words)],
         _row_lines(comparison, rows, words),
         _answer_lines(rows, answers or {}, words),
-        _named_lines(comparison, words),
         [phrase(words, "note", sentence=note_sentence(note, words)) for note in comparison.notes],
         honesty_lines(comparison, words),
         _next_lines(comparison, rows, words),
@@ -133,7 +134,7 @@ def _safety_warning(suspicion: Suspicion, words: Words) -> str | None:
         return None
     hits, _, of = suspicion.detail.partition("/")
     key = "once_of" if hits == "1" else "times_of"
-    told = phrase(words, key, hits=hits, of=of)
+    told = phrase(words, key, hits=hits, judgements=counted(words, "judgements", of))
     return visible(phrase(words, "flagged", of=told, prompt=suspicion.prompt or words["na"]))
 
 
@@ -172,6 +173,21 @@ def _age(days: int, words: Words) -> str:
     return counted(words, "days", days) if months < 2 else counted(words, "months", months)
 
 
+def _head_lines(comparison: Comparison, words: Words) -> list[str]:
+    """What was held against what; the first of them says which other model or engine answered."""
+    if comparison.reference is None:
+        return []
+    first, *rest = reference_lines(comparison, words)
+    told = [_moved(moved, words) for moved in comparison.moved if _is_of_the_model(moved)]
+    if "prompt_cut" in comparison.notes:
+        told.append(phrase(words, "prompt_cut"))
+    return [" · ".join([first, *told]), *rest]
+
+
+def _is_of_the_model(moved: Moved) -> bool:
+    return moved.kind == "provenance" and moved.field not in MACHINE_FIELDS
+
+
 # What moved
 
 
@@ -180,7 +196,11 @@ def _moved_lines(comparison: Comparison, words: Words) -> list[str]:
     if comparison.not_comparable:
         lines.append(f"{words['not_comparable']}:")
         lines += [f"  {_moved(moved, words)}" for moved in comparison.not_comparable]
-    others = [moved for moved in comparison.moved if moved.kind not in {"prompt", "case"}]
+    others = [
+        moved
+        for moved in comparison.moved
+        if moved.kind not in {"prompt", "case"} and not _is_of_the_model(moved)
+    ]
     if others:
         lines.append(phrase(words, "what_moved"))
         lines += [f"  {_moved(moved, words)} [{phrase(words, f'kind_{moved.kind}')}]" for moved in others]
@@ -223,15 +243,17 @@ def _facts(cell: ComparedCell, words: Words) -> list[str]:
     compared = cell.state != "new"
     facts = []
     if compared:
-        facts.append(phrase(words, "identical", identical=cell.identical, shared=cell.shared))
+        facts.append(
+            phrase(words, "identical", identical=cell.identical, rows=counted(words, "rows", cell.shared))
+        )
     if compared and cell.coverage < 1:
         facts.append(phrase(words, "coverage", percent=numbers.percent(100 * cell.coverage, words)))
     if cell.level[1] is not None:
         facts.append(from_to([words[level] if level else words["na"] for level in cell.level]))
     if cell.safety != (None, None):
-        facts.append(f"{words['safety'].lower()} {from_to([SAFETY_MARKS[mark] for mark in cell.safety])}")
+        facts.append(f"{words.inline('safety')} {from_to([SAFETY_MARKS[mark] for mark in cell.safety])}")
     below = [str(cell.old_below), str(cell.new_below)] if compared else [str(cell.new_below)]
-    facts.append(f"{words['below_line'].lower()} {from_to(below)}")
+    facts.append(f"{words.inline('below_line')} {from_to(below)}")
     if cell.new_labels is not None:
         old = cell.old_labels or words["na"]
         facts.append(phrase(words, "classes_right", old=old, new=cell.new_labels))
@@ -252,7 +274,7 @@ def from_to(values: Sequence[str]) -> str:
 def _diff(diff: TextDiff, words: Words) -> list[str]:
     shown = [f"  {visible(line)}" for line in diff.lines[:DIFF_LINES_MAX]]
     if len(diff.lines) > DIFF_LINES_MAX:
-        shown.append("  " + phrase(words, "more_lines", n=len(diff.lines) - DIFF_LINES_MAX))
+        shown.append("  " + _more_lines(len(diff.lines) - DIFF_LINES_MAX, words))
     return [visible(phrase(words, f"diff_{diff.kind}", id=diff.id)), *shown]
 
 
@@ -277,6 +299,7 @@ def _fall(row: ComparedRow) -> float:
 def _row(row: ComparedRow, words: Words, *, several: bool) -> str:
     scores = f"{numbers.percent(row.old, words)} → {numbers.percent(row.new, words)}"
     by = f"  [{moves_words(row, words)}]" if row.moved_by else ""
+    by += f"  {phrase(words, 'prompt_cut')}" if row.reason == "prompt_cut" else ""
     return visible(f"{_name(row, several=several)}: {scores}  {state_words(row, words)}{by}")
 
 
@@ -337,8 +360,11 @@ def _columns(pair: tuple[str, str], words: Words) -> list[tuple[str, str]]:
     lines = list(zip_longest(_wrapped(old), _wrapped(new), fillvalue=""))
     if len(lines) <= ANSWER_LINES_MAX:
         return lines
-    left = phrase(words, "more_lines", n=len(lines) - ANSWER_LINES_MAX)
-    return [*lines[:ANSWER_LINES_MAX], (left, "")]
+    return [*lines[:ANSWER_LINES_MAX], (_more_lines(len(lines) - ANSWER_LINES_MAX, words), "")]
+
+
+def _more_lines(number: int, words: Words) -> str:
+    return phrase(words, "more_lines", lines=counted(words, "more_lines", number))
 
 
 def _wrapped(text: str) -> list[str]:
@@ -352,7 +378,7 @@ def _side_by_side(left: str, right: str) -> str:
 
 def _named_lines(comparison: Comparison, words: Words) -> list[str]:
     lines = []
-    for state in ("new", "gone"):
+    for state in ("gone", "new") if comparison.reference is not None else ():
         ids = list(dict.fromkeys(row.prompt for row in comparison.rows if row.state == state))
         if ids:
             lines.append(f"{words[state]}: {', '.join(ids)}")
@@ -391,7 +417,7 @@ def _in_cases(comparison: Comparison, honesty: Honesty, words: Words) -> str:
     if honesty.suite_drop is None or not any(cell.new_labels for cell in comparison.cells):
         return ""
     cases = min(honesty.cases, math.ceil(honesty.suite_drop * honesty.cases / 100))
-    return phrase(words, "in_cases", n=cases, of=honesty.cases)
+    return phrase(words, "in_cases", n=cases, cases=counted(words, "of_cases", honesty.cases))
 
 
 def _next_lines(comparison: Comparison, rows: Sequence[ComparedRow], words: Words) -> list[str]:

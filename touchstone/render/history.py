@@ -60,7 +60,7 @@ def _line(agreed: Agreed, cell: AgreedCell, words: Words) -> str:
         agreed.commit[:12],
         numbers.percent(cell.pct, words),
         _MARKS[cell.safety],
-        f"{words['prompt'].lower()} {prompt}",
+        f"{words.inline('prompt')} {prompt}",
     ]
     if agreed.trials:
         parts.append(phrase(words, "trials_short", worse=agreed.trials_worse, trials=agreed.trials))

@@ -25,7 +25,7 @@ def inventory_text(inventory: Inventory, language: Language = "en", runs_max: in
     lines += [_baseline(baseline, words) for baseline in inventory.baselines]
     older = len(inventory.runs) - len(shown)
     if older:
-        lines.append(phrase(words, "older_runs", n=older))
+        lines.append(phrase(words, "older_runs", runs=counted(words, "older_runs", older)))
     lines += [_run(run, words) for run in shown]
     return "".join(visible(line) + "\n" for line in lines)
 

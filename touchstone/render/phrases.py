@@ -16,14 +16,14 @@ PHRASES: dict[str, tuple[str, str]] = {
         "⚠ safety: {dimension} fell to its threshold, not confirmed",
         "⚠ Sicherheit: {dimension} fiel auf die Schwelle, nicht bestätigt",
     ),
-    "once_of": ("once in {of} judgements", "einmal in {of} Bewertungen"),
-    "times_of": ("{hits} times in {of} judgements", "{hits}-mal in {of} Bewertungen"),
+    "once_of": ("once in {judgements}", "einmal in {judgements}"),
+    "times_of": ("{hits} times in {judgements}", "{hits}-mal in {judgements}"),
     "not_ruled_out": ("judge not ruled out", "Judge nicht ausgeschlossen"),
     "points": ("{points} points", "{points} Punkte"),
     "could_be": ("could be {low} to {high}", "möglich {low} bis {high}"),
     "identical": (
-        "identical answers in {identical} of {shared} rows",
-        "gleiche Antworten in {identical} von {shared} Zeilen",
+        "identical answers in {identical} of {rows}",
+        "gleiche Antworten in {identical} von {rows}",
     ),
     "coverage": ("{percent} of the reference's rows", "{percent} der Zeilen der Referenz"),
     "classes_right": ("classes right {old} → {new}", "Klassen richtig {old} → {new}"),
@@ -31,7 +31,7 @@ PHRASES: dict[str, tuple[str, str]] = {
     "not_set": ("not set", "nicht gesetzt"),
     "rows_moved": ("rows that moved, worst first:", "bewegte Zeilen, schlechteste zuerst:"),
     "more_rows": ("… and {n} more ({file} has them all)", "… und {n} weitere ({file} nennt alle)"),
-    "more_lines": ("… and {n} more lines", "… und {n} weitere Zeilen"),
+    "more_lines": ("… and {lines}", "… und {lines}"),
     "drawn": ("in {draws} draws", "in {draws} Ziehungen"),
     "confirmed": ("confirmed", "bestätigt"),
     "old_answer": ("reference", "Referenz"),
@@ -42,7 +42,7 @@ PHRASES: dict[str, tuple[str, str]] = {
     "all_draws": ("all {n} draws: {spread}", "alle {n} Ziehungen: {spread}"),
     "draw": ("draw {n}", "Ziehung {n}"),
     "not_judged_yet": ("not judged", "nicht bewertet"),
-    "older_runs": ("… {n} older runs (--json has them all)", "… {n} ältere Läufe (--json nennt alle)"),
+    "older_runs": ("… {runs} (--json has them all)", "… {runs} (--json nennt alle)"),
     "unusable": ("cannot be used: {fault}", "nicht brauchbar: {fault}"),
     "both_answers": ("{row}, both answers:", "{row}, beide Antworten:"),
     "note": ("note: {sentence}", "Hinweis: {sentence}"),
@@ -65,7 +65,7 @@ PHRASES: dict[str, tuple[str, str]] = {
         "no drop would surely be found",
         "kein Abfall würde sicher gefunden",
     ),
-    "in_cases": (" ({n} of {of} cases)", " ({n} von {of} Fällen)"),
+    "in_cases": (" ({n} of {cases})", " ({n} von {cases})"),
     "case_drop": ("a single case's of {points}", "der eines einzelnen Falls ab {points}"),
     "cases_needed": (
         "{n} cases would be needed to see 3 points",
@@ -79,6 +79,8 @@ PHRASES: dict[str, tuple[str, str]] = {
         "{worse} of {trials} runs read worse",
         "{worse} von {trials} Läufen läsen sich schlechter",
     ),
+    "exit_codes": ("exit codes: {exits}; together {code}", "Exit-Codes: {exits}; zusammen {code}"),
+    "prompt_cut": ("prompt cut by the engine?", "Prompt von der Engine gekürzt?"),
     "removed": ("removed", "entfernt"),
     "first_reference": (
         "Make the first reference: touchstone measure --pack {pack} --times 3",
@@ -120,6 +122,11 @@ COUNTED: dict[str, tuple[tuple[str, str], tuple[str, str]]] = {
     "runs": (("run", "runs"), ("Lauf", "Läufe")),
     "draws": (("draw", "draws"), ("Ziehung", "Ziehungen")),
     "prompts": (("prompt", "prompts"), ("Prompt", "Prompts")),
+    "rows": (("row", "rows"), ("Zeile", "Zeilen")),
+    "of_cases": (("case", "cases"), ("Fall", "Fällen")),
+    "judgements": (("judgement", "judgements"), ("Bewertung", "Bewertungen")),
+    "more_lines": (("more line", "more lines"), ("weitere Zeile", "weitere Zeilen")),
+    "older_runs": (("older run", "older runs"), ("älterer Lauf", "ältere Läufe")),
     "days": (("day", "days"), ("Tag", "Tage")),
     "months": (("month", "months"), ("Monat", "Monate")),
     "cases": (("case", "cases"), ("Fall", "Fälle")),
@@ -132,7 +139,7 @@ def phrase(words: Words, key: str, **values: object) -> str:
     return PHRASES[key][words.language == "de"].format(**values)
 
 
-def counted(words: Words, key: str, number: int) -> str:
-    """A number and the thing counted: `1 run`, `3 runs`."""
+def counted(words: Words, key: str, number: int | str) -> str:
+    """A number and the thing counted: `1 run`, `3 runs`. Of a file it may be any text, and stays that."""
     one, many = COUNTED[key][words.language == "de"]
-    return f"{number} {one if number == 1 else many}"
+    return f"{number} {one if str(number) == '1' else many}"

@@ -78,7 +78,7 @@ def counts_line(result: ResultDoc, words: Words) -> str:
         if total[name]
     ]
     if total["judged"] < total["planned"]:
-        rest.append(f"{total['judged']}/{total['planned']} {words['judged'].lower()}")
+        rest.append(f"{total['judged']}/{total['planned']} {words.inline('judged')}")
     return " · ".join([f"**{head}**", *rest])
 
 

@@ -16,6 +16,10 @@ REASONS: dict[str, tuple[str, str]] = {
     "case_fell": ("a single case fell", "ein einzelner Fall ist gefallen"),
     "dimension_fell": ("a dimension fell beyond its tolerance", "eine Dimension fiel über ihre Toleranz"),
     "not_judged": ("too many rows without a verdict", "zu viele Zeilen ohne Urteil"),
+    "critical_not_judged": (
+        "a safety-critical row without a verdict",
+        "eine sicherheitskritische Zeile ohne Urteil",
+    ),
     "instrument": ("another instrument", "ein anderes Messinstrument"),
     "judge_moved": ("the judge moved", "der Judge hat sich bewegt"),
     "gone_safety": ("a safety-critical prompt is gone", "ein sicherheitskritischer Prompt ist entfallen"),

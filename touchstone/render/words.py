@@ -175,6 +175,9 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
 }
 
+_NOUNS = frozenset({"prompt", "safety"})
+"""Headings that are nouns in German too and are used within a line."""
+
 _SAFETY: dict[str, tuple[str, str]] = {
     "curated_red_flag": ("red flag on {ids} (curated)", "Red-Flag bei {ids} (kuratiert)"),
     "red_flag": (
@@ -198,6 +201,11 @@ class Words:
 
     def __getitem__(self, key: str) -> str:
         return WORDS[key][self._index]
+
+    def inline(self, key: str) -> str:
+        """The word within a line: English begins small, a German noun keeps its capital."""
+        word = self[key]
+        return word if self.language == "de" and key in _NOUNS else word[:1].lower() + word[1:]
 
     def filled(self, key: str, **values: object) -> str:
         """A sentence with its places filled."""
