@@ -12,9 +12,6 @@ import pytest
 TESTS = Path(__file__).parent
 INDEX = TESTS / "cases" / "public" / "index.tsv"
 
-LATER = {"github": "their tests come with the forge door and the pull request's comment"}
-"""Kinds that are not asked for yet, and why."""
-
 WITH_OWN = ("judge", "stream", "http", "eval")
 """Kinds of which a variant of our own passes too, written after the code."""
 
@@ -47,7 +44,7 @@ NAMES = names_of_tests()
 COVERED = {id_ for name in NAMES for id_ in _ID.findall(name.replace("_", " "))}
 
 
-@pytest.mark.parametrize("kind", sorted(set(cases()) - set(LATER)))
+@pytest.mark.parametrize("kind", sorted(cases()))
 def test_every_case_has_a_test_that_carries_its_id(kind: str) -> None:
     missing = [id_ for id_ in cases()[kind] if id_ not in COVERED]
     assert missing == [], f"no test is named after: {', '.join(missing)}"
@@ -60,4 +57,3 @@ def test_each_kind_has_a_variant_of_our_own(kind: str) -> None:
 
 def test_the_index_is_read_whole() -> None:
     assert sum(map(len, cases().values())) == len(INDEX.read_text(encoding="utf-8").splitlines()) - 1
-    assert set(LATER) < set(cases())

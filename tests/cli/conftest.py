@@ -8,8 +8,8 @@ import pytest
 from tests.kit import desk
 from tests.kit.chat_server import ChatServer
 from tests.kit.fake_github import FakeGitHub
-from tests.kit.runner import NUMBER, Home, Runner
-from tests.kit.scratch import ScratchRepo
+from tests.kit.runner import NUMBER, Files, Home, Runner
+from tests.kit.scratch import ScratchRepo, clone
 
 
 @pytest.fixture
@@ -59,3 +59,18 @@ def github() -> Iterator[FakeGitHub]:
 @pytest.fixture
 def runner(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], github: FakeGitHub) -> Runner:
     return Runner(monkeypatch, capsys, github)
+
+
+@pytest.fixture(scope="session")
+def promotions(agreed: ScratchRepo, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Files]:
+    """Baseline files of promotions made on top of the agreed project: `worse`, `other`, `same`."""
+    made: dict[str, Files] = {}
+    for name, prompt, reason in (
+        ("worse", desk.WORSE_PROMPT, desk.REASON),
+        ("other", desk.OTHER_PROMPT, None),
+        ("same", desk.PROMPT, "measured anew"),
+    ):
+        copy = clone(agreed, tmp_path_factory.mktemp(name) / "copy")
+        copy.write("prompts/house.md", prompt)
+        made[name] = desk.promote(copy, *(["--reason", reason] if reason else []))
+    return made

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,8 +14,6 @@ from tests.kit.runner import NUMBER, Event, Home, Runner
 from tests.kit.scratch import ScratchRepo, scratch_repo
 from touchstone.errors import ExitCode
 
-WORSE_PROMPT = desk.PROMPT.replace("carefully", "at once")
-HARMLESS_PROMPT = desk.PROMPT.replace("Be brief", "Be short")
 PROMPT_FILE, PACK_FILE, SETTINGS_FILE = "prompts/house.md", "packs/desk.yaml", "touchstone.yaml"
 
 
@@ -25,7 +24,7 @@ def file_of(home: Home, path: str) -> str:
 def test_a_prompt_that_hurts_is_told_everywhere_and_fails_the_job(
     home: Home, runner: Runner, github: FakeGitHub
 ) -> None:
-    pull = home.pull_request({PROMPT_FILE: WORSE_PROMPT})
+    pull = home.pull_request({PROMPT_FILE: desk.WORSE_PROMPT})
     done = runner.run(home.checkout(pull.merge, depth=2), pull.event())
     assert done.code == ExitCode.WORSE
     assert (done.outputs["exit-code"], done.outputs["verdict"]) == ("1", "worse")
@@ -46,7 +45,7 @@ def test_a_prompt_that_hurts_is_told_everywhere_and_fails_the_job(
 
 
 def test_runs_outlive_the_checkout_and_are_named(home: Home, runner: Runner) -> None:
-    pull = home.pull_request({PROMPT_FILE: HARMLESS_PROMPT})
+    pull = home.pull_request({PROMPT_FILE: desk.OTHER_PROMPT})
     checkout = home.checkout(pull.merge)
     before = checkout.snapshot()
     done = runner.run(checkout, pull.event())
@@ -61,11 +60,11 @@ def test_runs_outlive_the_checkout_and_are_named(home: Home, runner: Runner) -> 
 def test_a_second_push_edits_the_comment_and_a_fix_turns_it_green(
     home: Home, runner: Runner, github: FakeGitHub
 ) -> None:
-    pull = home.pull_request({PROMPT_FILE: WORSE_PROMPT})
+    pull = home.pull_request({PROMPT_FILE: desk.WORSE_PROMPT})
     runner.run(home.checkout(pull.merge), pull.event())
     (first,) = github.comments[NUMBER]
     red, url = first["body"], first["html_url"]
-    pull = home.pushed_again(pull, {PROMPT_FILE: HARMLESS_PROMPT})
+    pull = home.pushed_again(pull, {PROMPT_FILE: desk.OTHER_PROMPT})
     done = runner.run(home.checkout(pull.merge), pull.event(), run_id=4712)
     assert (done.code, done.outputs["comment-url"]) == (ExitCode.NOTHING_WORSE, url)
     (comment,) = github.comments[NUMBER]
@@ -78,7 +77,7 @@ def test_a_second_push_edits_the_comment_and_a_fix_turns_it_green(
 def test_a_job_that_runs_again_says_so_and_keeps_the_worst_that_was_said(
     home: Home, runner: Runner, github: FakeGitHub, agreed: ScratchRepo
 ) -> None:
-    pull = home.pull_request({PROMPT_FILE: WORSE_PROMPT})
+    pull = home.pull_request({PROMPT_FILE: desk.WORSE_PROMPT})
     checkout = home.checkout(pull.merge)
     runner.run(checkout, pull.event())
     checkout.write(PROMPT_FILE, desk.PROMPT)
@@ -91,7 +90,7 @@ def test_a_job_that_runs_again_says_so_and_keeps_the_worst_that_was_said(
 def test_a_prompt_that_helps_gets_a_comment_too(
     desk_server: ChatServer, tmp_path: Path, runner: Runner, github: FakeGitHub
 ) -> None:
-    poor = desk.agreed(tmp_path / "poor", desk_server.base_url, WORSE_PROMPT)
+    poor = desk.agreed(tmp_path / "poor", desk_server.base_url, desk.WORSE_PROMPT)
     home = Home(poor, tmp_path)
     pull = home.pull_request({PROMPT_FILE: desk.PROMPT})
     done = runner.run(home.checkout(pull.merge), pull.event())
@@ -149,7 +148,7 @@ def test_a_looser_line_and_looser_settings_do_not_count_and_are_named(
     pack = file_of(home, PACK_FILE).replace("max: 5}", "max: 5, threshold: 0.1}")
     settings = file_of(home, SETTINGS_FILE).replace("retries: 0", "retries: 1")
     settings += "compare: {case_reruns: 50, fail_on: worse, obvious_drop: 90}\nmax_calls: 4000\n"
-    pull = home.pull_request({PROMPT_FILE: WORSE_PROMPT, PACK_FILE: pack, SETTINGS_FILE: settings})
+    pull = home.pull_request({PROMPT_FILE: desk.WORSE_PROMPT, PACK_FILE: pack, SETTINGS_FILE: settings})
     done = runner.run(home.checkout(pull.merge), pull.event())
     assert (done.code, done.outputs["verdict"]) == (ExitCode.WORSE, "worse")
     (body,) = github.bodies(NUMBER)
@@ -211,14 +210,14 @@ def test_a_pack_that_is_retired_with_its_baseline_is_named(
 
 
 def test_a_deleted_baseline_still_counts(home: Home, runner: Runner, github: FakeGitHub) -> None:
-    pull = home.pull_request({desk.BASELINE: None, PROMPT_FILE: WORSE_PROMPT})
+    pull = home.pull_request({desk.BASELINE: None, PROMPT_FILE: desk.WORSE_PROMPT})
     done = runner.run(home.checkout(pull.merge), pull.event())
     assert done.outputs["verdict"] == "worse"
     assert f"This change deletes the baseline {desk.BASELINE}" in github.bodies(NUMBER)[0].replace("\\", "")
 
 
 def test_a_head_that_is_a_merge_is_held_against_the_base_of_the_event(home: Home, runner: Runner) -> None:
-    lowered = home.pull_request({PROMPT_FILE: WORSE_PROMPT, desk.BASELINE: None}).head
+    lowered = home.pull_request({PROMPT_FILE: desk.WORSE_PROMPT, desk.BASELINE: None}).head
     home.work.git("switch", "--quiet", "--detach", "origin/main")
     other = home.committed({"notes.md": "1"})
     home.work.git("switch", "--quiet", "--detach", lowered)
@@ -241,7 +240,7 @@ def without(pack: str, *cases: str) -> str:
 def test_a_fork_is_refused_on_somebodys_own_machine(
     home: Home, runner: Runner, github: FakeGitHub, desk_server: ChatServer
 ) -> None:
-    pull = home.pull_request({PROMPT_FILE: WORSE_PROMPT})
+    pull = home.pull_request({PROMPT_FILE: desk.WORSE_PROMPT})
     asked = len(desk_server.requests)
     done = runner.run(home.checkout(pull.merge), pull.event(head_repository="somebody/desk"))
     assert (done.code, done.outputs["verdict"]) == (ExitCode.REFUSED, "refused")
@@ -257,14 +256,14 @@ def test_unless_that_is_allowed_or_the_machine_is_thrown_away(
     home: Home, runner: Runner, github: FakeGitHub, env: dict[str, str]
 ) -> None:
     github.read_only = True  # as a fork's token is
-    pull = home.pull_request({PROMPT_FILE: WORSE_PROMPT})
+    pull = home.pull_request({PROMPT_FILE: desk.WORSE_PROMPT})
     done = runner.run(home.checkout(pull.merge), pull.event(head_repository="somebody/desk"), env=env)
     assert (done.code, done.outputs["verdict"]) == (ExitCode.WORSE, "worse")
     assert github.bodies(NUMBER) == []
 
 
 def test_pull_request_target_is_refused(home: Home, runner: Runner, github: FakeGitHub) -> None:
-    pull = home.pull_request({PROMPT_FILE: WORSE_PROMPT})
+    pull = home.pull_request({PROMPT_FILE: desk.WORSE_PROMPT})
     event = Event("pull_request_target", pull.event().payload)
     done = runner.run(home.checkout(pull.merge), event)
     assert (done.code, done.outputs["exit-code"], github.journal) == (ExitCode.REFUSED, "4", [])
@@ -275,11 +274,12 @@ def test_pull_request_target_is_refused(home: Home, runner: Runner, github: Fake
 def test_without_a_pull_request_the_verdict_stands_in_the_summary_alone(
     home: Home, runner: Runner, github: FakeGitHub, name: str
 ) -> None:
-    pull = home.pull_request({PROMPT_FILE: WORSE_PROMPT})
-    payload = {
+    pull = home.pull_request({PROMPT_FILE: desk.WORSE_PROMPT})
+    payloads: dict[str, dict[str, Any]] = {
         "push": {"before": pull.base, "after": pull.head},
         "merge_group": {"merge_group": {"head_sha": pull.merge, "base_sha": pull.base}},
-    }.get(name, {"repository": {"default_branch": "main"}})
+    }
+    payload = payloads.get(name, {"repository": {"default_branch": "main"}})
     done = runner.run(home.checkout(pull.merge), Event(name, payload))
     assert (done.code, done.outputs["verdict"]) == (ExitCode.WORSE, "worse")
     assert "desk: WORSE" in done.summary
@@ -309,7 +309,7 @@ def test_outside_a_job_it_says_what_to_do(
 def test_the_token_reaches_the_forge_and_nothing_else(
     home: Home, runner: Runner, github: FakeGitHub, desk_server: ChatServer
 ) -> None:
-    pull = home.pull_request({PROMPT_FILE: WORSE_PROMPT})
+    pull = home.pull_request({PROMPT_FILE: desk.WORSE_PROMPT})
     checkout = home.checkout(pull.merge)
     seen = checkout.path.parent / "seen"
     checkout.git("config", "core.fsmonitor", f"sh -c 'env > {seen}; exit 1'")

@@ -19,6 +19,10 @@ from tests.kit.scratch import ScratchRepo, scratch_repo
 
 MODEL, JUDGE = "scripted-model", "scripted-judge"
 PROMPT = "You are a desk.\nAnswer carefully.\nBe brief.\n"
+WORSE_PROMPT = PROMPT.replace("carefully", "at once")
+OTHER_PROMPT = PROMPT.replace("Be brief", "Be short")
+"""Under which the scripted model answers as before."""
+REASON = "shorter answers are wanted"
 
 DESK_PACK = """\
 schema: 1
@@ -153,3 +157,11 @@ def promote(repo: ScratchRepo, *options: str) -> dict[str, str | bytes | None]:
 
 
 BASELINE = "baselines/default/desk.json"
+
+
+class Careless(Mind):
+    """A model that no prompt makes careful."""
+
+    def __call__(self, body: dict[str, Any]) -> Script:
+        """One chat request answered as if nothing had been said before it."""
+        return super().__call__(body | {"messages": body["messages"][-1:]})

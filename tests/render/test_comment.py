@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from dataclasses import replace
 from typing import Any
 
@@ -30,6 +31,7 @@ from touchstone.render.summary import SUMMARY_BUDGET, summary_text
 from touchstone.render.words import Words
 
 BUDGET = COMMENT_BUDGET - MARK_ROOM
+CASES = Path(__file__).parents[1] / "cases/public/github"
 OUR_TAGS = {"<details>", "</details>", "<summary>", "</summary>", "<code>", "</code>", "<span>", "</span>"}
 
 hostile = pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
@@ -270,6 +272,13 @@ def whole(text: str) -> str:
 def test_nothing_hostile_is_live_in_comment_or_summary(write: Any, text: str) -> None:
     told = write(reviews.saying(text), OCCASION, "de")
     assert_inert(told)
+
+
+def test_C07_names_numbers_and_commands_are_text_and_a_mail_address_stays_readable() -> None:
+    text = (CASES / "C07-mentions.txt").read_text(encoding="utf-8")
+    told = comment_text(reviews.saying(text), OCCASION)
+    assert_inert(told)
+    assert "bob@example.invalid" in told.replace("\u200b", "").replace("\\", "")
 
 
 @settings(max_examples=60, deadline=None)
