@@ -549,6 +549,15 @@ def test_here_replaces_a_tracked_baseline(repo: ScratchRepo) -> None:
     assert repo.git("diff", "--cached", "--name-only") == "packs/a.yaml\n"
 
 
+def test_here_clears_away_what_a_killed_promotion_left_half_written(repo: ScratchRepo) -> None:
+    repo.commit("kept", {FILE: "old\n"})
+    half = repo.write("baselines/default/.starter.json.0123abcd.tmp", b"{ne")
+    other = repo.write("baselines/default/.starter.json.swp", b"an editor's")
+    opened(repo.path).commit_here(FILE, b"new\n", "promote")
+    assert not half.exists()
+    assert other.exists()
+
+
 @pytest.mark.parametrize("kept", [None, "old\n"])
 def test_here_with_a_rejecting_hook_restores_everything(repo: ScratchRepo, kept: str | None) -> None:
     if kept is not None:

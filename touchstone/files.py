@@ -13,7 +13,9 @@ import math
 import os
 import re
 import secrets
+import shutil
 from collections.abc import Iterator
+from glob import escape
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ JSON_DECIMALS = 6
 
 _KEPT_AS_IS = frozenset({str, int, bool, type(None)})
 _LINE_SEPARATORS = str.maketrans({"\u2028": "\\u2028", "\u2029": "\\u2029"})
+_REMOVED = ".removed"
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 _CONFLICT_MARKER = re.compile(r"^(<{7} |={7}$|>{7} )", re.MULTILINE)
@@ -125,6 +128,27 @@ def write_atomic(path: Path, text: str | bytes) -> None:
     data = text.encode("utf-8") if isinstance(text, str) else text
     with _writing(path):
         _replace(path.resolve(), data)
+
+
+def clear_leftovers(path: Path) -> None:
+    """Remove what killed replacements of a file left beside it; for whoever keeps other writers off."""
+    for leftover in path.parent.glob(f".{escape(path.name)}.????????.tmp"):
+        leftover.unlink(missing_ok=True)
+
+
+def remove_folder(folder: Path) -> bool:
+    """Remove a folder with everything in it; False where that is not allowed.
+
+    It is renamed first, to a name with a dot in front, so that a crash leaves no half of it under its name;
+    such a remnant is removed with the next folder beside it.
+    """
+    try:
+        folder.rename(folder.with_name(f".{folder.name}{_REMOVED}"))
+    except OSError:
+        return False
+    for remnant in folder.parent.glob(f".*{_REMOVED}"):
+        shutil.rmtree(remnant, ignore_errors=True)
+    return True
 
 
 def make_folder(path: Path, *, new: bool = False) -> None:

@@ -20,7 +20,7 @@ from types import MappingProxyType
 from typing import Any
 
 from touchstone.errors import BadInputError, RefusedError
-from touchstone.files import exclusive_lock, write_atomic
+from touchstone.files import clear_leftovers, exclusive_lock, write_atomic
 
 FALLBACK_NAME = "touchstone"
 FALLBACK_EMAIL = "touchstone@localhost"
@@ -484,6 +484,8 @@ class Repository:
     def _place(self, relpath: str, content: bytes) -> None:
         self._check_place(relpath)
         (self.root / relpath).parent.mkdir(parents=True, exist_ok=True)
+        # We hold the lock: what a killed promotion left half written is nobody's any more.
+        clear_leftovers(self.root / relpath)
         write_atomic(self.root / relpath, content)
 
     def _not_just(self, commit: str, base: str, relpath: str, content: bytes) -> RefusedError | None:

@@ -51,3 +51,28 @@ def test_neither_a_narrowed_nor_a_rejudged_run_takes_the_place_of_a_whole_one(tm
         write_json(bundle.path / "result.json", {"run": {"complete": True}})
     remove_surplus(tmp_path, 3, lambda _: None)
     assert [bundle.id[-1] for bundle in list_bundles(tmp_path)] == ["1", "2", "4", "5", "6"]
+
+
+def test_a_run_somebody_works_on_is_not_removed(tmp_path: Path) -> None:
+    said: list[str] = []
+    for number in range(5):
+        run = f"2026050{number + 1}T080000Z_pack_00000{number}"
+        Bundle.create(tmp_path, builders.manifest(builders.checks_suite(), id=run))
+    oldest = list_bundles(tmp_path)[0]
+    with oldest.lock():
+        remove_surplus(tmp_path, 3, said.append)
+    assert [bundle.id[-1] for bundle in list_bundles(tmp_path)] == ["0", "2", "3", "4"]
+    assert "could not be removed" in said[0]
+    remove_surplus(tmp_path, 3, said.append)
+    assert [bundle.id[-1] for bundle in list_bundles(tmp_path)] == ["2", "3", "4"]
+
+
+def test_a_run_whose_removal_was_killed_is_no_run_and_goes_with_the_next(tmp_path: Path) -> None:
+    for number in range(5):
+        run = f"2026050{number + 1}T080000Z_pack_00000{number}"
+        Bundle.create(tmp_path, builders.manifest(builders.checks_suite(), id=run))
+    half = list_bundles(tmp_path)[0].path
+    half.rename(tmp_path / f".{half.name}.removed")
+    assert len(list_bundles(tmp_path)) == 4
+    remove_surplus(tmp_path, 3, lambda _: None)
+    assert sorted(path.name[-1] for path in tmp_path.iterdir() if path.is_dir()) == ["2", "3", "4"]

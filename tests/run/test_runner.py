@@ -185,3 +185,27 @@ def test_an_answer_is_written_when_it_arrives_not_when_its_turn_comes(tmp_path: 
 
     run_eval(bundle, blocked, progress=watch)
     assert others[-1] == first
+
+
+def test_a_run_that_cannot_go_on_sends_nothing_of_what_still_waits(tmp_path: Path) -> None:
+    bundle = new_bundle(tmp_path, concurrency=2)
+    release = threading.Event()
+    asked: list[str] = []
+
+    def only_the_first_is_answered(request: ChatRequest) -> Reply:
+        asked.append(request.messages[-1]["content"])
+        if len(asked) > 1:
+            release.wait(5)
+        return echo(request)
+
+    def disk_full(_event: EvalProgress) -> None:
+        raise OSError("no room")
+
+    with pytest.raises(OSError, match="no room"):
+        run_eval(bundle, only_the_first_is_answered, progress=disk_full)
+    release.set()
+    until = time.monotonic() + 5
+    while any(thread.name.startswith("ask") for thread in threading.enumerate()):
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    assert len(asked) <= 3, "the one answered, and the two under way"

@@ -61,6 +61,12 @@ def notes(runs: Sequence[MeasuredRun], typical: int, today: Today, *, with_answe
     ]
 
 
+def is_the_same(baseline: Baseline, kept: Baseline) -> bool:
+    """Whether a new baseline says nothing that the one it would replace does not say already."""
+    moves = {"replaces", "digest"} | ({"reason"} if baseline.reason is None else set())
+    return baseline.model_dump(exclude=moves) == kept.model_dump(exclude=moves)
+
+
 def refresh(text: str | bytes, source: str) -> str:
     """A baseline whose layout was damaged, written anew. BadInputError where its content was."""
     return dump(parse(text, source))

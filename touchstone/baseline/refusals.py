@@ -32,6 +32,7 @@ RefusalCode = Literal[
     "run_count",
     "not_calibrated",
     "baseline_on_disk",
+    "already_promoted",
     "git_unknown",
     "worse",
     "safety",

@@ -95,10 +95,11 @@ def prepare(wanted: Wanted, loaded: LoadedPack, config: Config, root: Path, toda
         allow_single=wanted.allow_single,
     )
     baseline = None
-    if not against:
+    if all(refusal.code == "baseline_on_disk" for refusal in against):
         baseline = store.baseline_from(
             runs, typical, reason=wanted.reason, replaces=replaces, with_answers=wanted.with_answers
         )
+        against = _against(baseline, replaces, standing, against)
     return Prepared(
         repository=repository,
         relpath=relpath,
@@ -108,8 +109,22 @@ def prepare(wanted: Wanted, loaded: LoadedPack, config: Config, root: Path, toda
         notes=promote.notes(runs, typical, now, with_answers=wanted.with_answers),
         comparison=comparison,
         replaces=replaces,
-        baseline=baseline,
+        baseline=None if against else baseline,
     )
+
+
+def _against(
+    baseline: Baseline, replaces: Baseline | None, standing: Standing, against: list[Refusal]
+) -> list[Refusal]:
+    """What still speaks against a baseline that could be made."""
+    if replaces is not None and promote.is_the_same(baseline, replaces):
+        what = f"{standing.path}: at {standing.base} these runs are the baseline already"
+        return [
+            Refusal("already_promoted", what, 'Nothing is left to do. Another reason for it: --reason "…"')
+        ]
+    # A promotion that was killed before its commit left the file behind.
+    is_ours = standing.fault is None and standing.on_disk == store.dump(baseline).encode()
+    return [] if is_ours else against
 
 
 def _standing(

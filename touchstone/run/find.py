@@ -34,7 +34,11 @@ def list_bundles(runs_dir: Path, wanted: Callable[[Bundle], bool] = lambda _: Tr
     """Every bundle in the runs folder, oldest first."""
     if not runs_dir.is_dir():
         return []
-    folders = sorted(folder for folder in runs_dir.iterdir() if (folder / MANIFEST_NAME).is_file())
+    folders = sorted(
+        folder
+        for folder in runs_dir.iterdir()
+        if not folder.name.startswith(".") and (folder / MANIFEST_NAME).is_file()
+    )
     return [bundle for bundle in map(Bundle, folders) if wanted(bundle)]
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from touchstone.errors import BadInputError
-from touchstone.files import read_json
+from touchstone.errors import BadInputError, NotJudgedError
+from touchstone.files import read_json, remove_folder
 from touchstone.run.bundle import RESULT_NAME, Bundle
 from touchstone.run.find import list_bundles
 
@@ -39,8 +38,19 @@ def remove_surplus(runs_dir: Path, keep: int, say: Callable[[str], None]) -> Non
         return
     known = [kept for bundle in bundles if (kept := _kept(bundle)) is not None]
     for name in surplus(known, keep):
-        shutil.rmtree(runs_dir / name, ignore_errors=True)
-        say(f"removed the old run {name} (keep_runs: {keep})")
+        if _remove(Bundle(runs_dir / name)):
+            say(f"removed the old run {name} (keep_runs: {keep})")
+        else:
+            say(f"the old run {name} could not be removed (keep_runs: {keep})")
+
+
+def _remove(bundle: Bundle) -> bool:
+    """Remove a run nobody works on; one that somebody goes on with stays."""
+    try:
+        with bundle.lock():
+            return remove_folder(bundle.path)
+    except (NotJudgedError, BadInputError):
+        return False
 
 
 def _kept(bundle: Bundle) -> Kept | None:

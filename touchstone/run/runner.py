@@ -150,7 +150,8 @@ def _asked_together(
         future = pool.submit(ask, request_of(manifest, sample))
         future.add_done_callback(lambda done: arrived.put((sample, done)))
 
-    with ThreadPoolExecutor(manifest.concurrency, thread_name_prefix="ask") as pool:
+    pool = ThreadPoolExecutor(manifest.concurrency, thread_name_prefix="ask")
+    try:
         while not stop():
             # Twice as many as fit, so that a thread never waits for this one.
             for sample in islice(rest, 2 * manifest.concurrency - waiting):
@@ -162,6 +163,8 @@ def _asked_together(
                 sample, future = arrived.get(timeout=STOP_LOOK_S)
                 waiting -= 1
                 yield sample, future.result()
+    finally:
+        # However it ends: what is not yet sent is not sent any more.
         pool.shutdown(wait=False, cancel_futures=True)
 
 
