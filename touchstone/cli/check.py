@@ -10,7 +10,8 @@ from typing import Any
 import click
 
 from touchstone.cli.inputs import ci_options, refuse_outside_a_job
-from touchstone.cli.options import part_of, refuse_mixed_start, run_options
+from touchstone.cli.merge import merged
+from touchstone.cli.options import merge_option, part_of, refuse_mixed_start, run_options
 from touchstone.cli.session import bench_for, packs_of, resumed, say, settings_of
 from touchstone.config import Effective
 from touchstone.errors import ExitCode
@@ -19,8 +20,10 @@ from touchstone.gate.bench import Bench
 from touchstone.gate.check import PackCheck, run_checks
 from touchstone.gate.reference import Reference, agreed_reference, committed_reference
 from touchstone.render.comparison import comparison_text
+from touchstone.render.first import shard_sentence
+from touchstone.render.phrases import phrase
 from touchstone.render.report import report_markdown
-from touchstone.render.words import Language
+from touchstone.render.words import Language, Words
 from touchstone.run.bundle import COMPARISON_NAME, REPORT_NAME, Bundle
 
 AUTO = "auto"
@@ -35,13 +38,15 @@ AUTO = "auto"
     help="Commit whose baselines are the reference (auto: the merge base with the default branch).",
 )
 @ci_options
+@merge_option
 @run_options(resumes="Go on with a check; repeatable.")
 def command(*, ref: str, ci: str | None, as_json: bool, **given: Any) -> int:
     """Did this change make the answers worse than the ones we agreed to keep?
 
     Measures every pack once and holds it against its committed baseline: at the merge base with the
     default branch, else at HEAD; never the working tree. What looks worse is measured again before it is
-    called worse. With --only or --limit, only what was asked is compared.
+    called worse. With --only or --limit, only what was asked is compared. With --shard it is measured and
+    judged alone; --merge then holds all the shards against the baseline as the one run they are.
 
     With --ci github, in a job: the base commit is told from the event, its settings count, and the verdict
     goes to outputs, summary, comment and annotations.
@@ -55,8 +60,9 @@ def command(*, ref: str, ci: str | None, as_json: bool, **given: Any) -> int:
     refuse_mixed_start(given)
     effective = settings_of(given)
     with bench_for(effective, given, go_on="touchstone check --resume") as bench:
-        if given["runs"]:
-            checks = [_gone_on(resumed(name, bench), effective, ref) for name in given["runs"]]
+        runs = [*given["runs"], *_merged(given["shards"], bench)]
+        if runs:
+            checks = [_gone_on(resumed(name, bench), effective, ref) for name in runs]
         else:
             loaded = packs_of(effective, given["packs"], Path.cwd())
             checks = [
@@ -70,6 +76,10 @@ def command(*, ref: str, ci: str | None, as_json: bool, **given: Any) -> int:
     else:
         _show(checks, code, effective.config.language)
     return code
+
+
+def _merged(folder: str | None, bench: Bench) -> list[str]:
+    return [] if folder is None else [str(bundle.path) for bundle in merged([folder], bench.runs_dir)]
 
 
 def _gone_on(bundle: Bundle, effective: Effective, ref: str) -> PackCheck:
@@ -102,13 +112,15 @@ def _show(checks: Sequence[PackCheck], code: ExitCode, language: Language) -> No
     ]
     click.echo("\n".join(texts), nl=False)
     for check in checks:
+        if check.is_shard and check.bundle is not None and check.error is None:
+            click.echo(shard_sentence(check.bundle.manifest, Words(language)))
         if check.error is not None:
             say(f"touchstone: {check.pack}: {check.error.message}")
             if check.error.hint:
                 say(f"  → {check.error.hint}")
     if len(checks) > 1:
         exits = ", ".join(f"{check.pack} {int(check.exit)}" for check in checks)
-        click.echo(f"\nexit codes: {exits}; together {int(code)}")
+        click.echo("\n" + phrase(Words(language), "exit_codes", exits=exits, code=int(code)))
 
 
 def _as_json(checks: Sequence[PackCheck], code: ExitCode) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,7 +20,8 @@ from touchstone.baseline.comparison import Comparison
 from touchstone.cli.check import keep
 from touchstone.cli.inputs import with_inputs
 from touchstone.cli.job import Job, commands_stopped, take_job, write_outputs, write_summary
-from touchstone.cli.options import overrides_of, part_of
+from touchstone.cli.merge import merged
+from touchstone.cli.options import overrides_of, part_of, refuse_mixed_start
 from touchstone.cli.proposal import credential_for
 from touchstone.cli.session import bench_for, packs_of, resumed, say
 from touchstone.config import Effective
@@ -29,6 +30,7 @@ from touchstone.files import json_pretty
 from touchstone.forge import FORGES, CommentMark, ForgeError, Posted
 from touchstone.gate.agreed import agreed_settings
 from touchstone.gate.base import base_of
+from touchstone.gate.bench import Bench
 from touchstone.gate.brought import Brought
 from touchstone.gate.change import Change
 from touchstone.gate.check import PackCheck, run_checks, worst_exit
@@ -38,10 +40,15 @@ from touchstone.pack.load import LoadedPack
 from touchstone.render.annotations import Annotation, annotation_lines, command_line
 from touchstone.render.comment import comment_text, worth_posting
 from touchstone.render.comparison import comparison_text
-from touchstone.render.first import first_sentence, unexplained_sentence, unused_sentence
+from touchstone.render.first import (
+    first_sentence,
+    shard_sentence,
+    unexplained_sentence,
+    unused_sentence,
+)
 from touchstone.render.plain import for_log, one_line
 from touchstone.render.review import Occasion, PackReview, headline, overall
-from touchstone.render.summary import summary_text
+from touchstone.render.summary import sentences_text, summary_text
 from touchstone.render.words import Language, Words
 from touchstone.run.bundle import COMPARISON_NAME, REPORT_NAME, Bundle
 
@@ -70,6 +77,8 @@ class Call:
     reviews: list[PackReview] = field(default_factory=list)
     bundles: list[Bundle] = field(default_factory=list)
     first: list[str] = field(default_factory=list)
+    shards: list[PackCheck] = field(default_factory=list)
+    """What was measured and has no verdict of its own."""
     stopped: ExitCode | None = None
     """What kept the whole call from its end."""
     is_news: bool = False
@@ -83,7 +92,15 @@ class Call:
     @property
     def exit(self) -> ExitCode:
         """touchstone's own exit code, whatever fails the job."""
-        return worst_exit(review.exit for review in self.reviews) if self.stopped is None else self.stopped
+        if self.stopped is not None:
+            return self.stopped
+        shares = [check.exit for check in self.shards]
+        return worst_exit([*(review.exit for review in self.reviews), *shares])
+
+    @property
+    def is_share(self) -> bool:
+        """Whether there is nothing to tell but that a share was measured."""
+        return bool(self.shards) and not self.reviews
 
     @property
     def occasion(self) -> Occasion:
@@ -140,6 +157,7 @@ def _checked(call: Call, context: click.Context) -> None:
     call.words = Words(effective.config.language)
     call.fail_on = call.given["fail_on"] or effective.config.compare.fail_on
     _say_first(call, call.change)
+    refuse_mixed_start(call.given)
     loaded = [] if call.given["runs"] else _packs(call, call.change)
     if not call.given["runs"] and call.change.is_only_promotions():
         _verify(call, call.change, loaded)
@@ -204,13 +222,17 @@ def _packs(call: Call, change: Change) -> list[LoadedPack]:
 def _measure(call: Call, change: Change, loaded: Sequence[LoadedPack]) -> None:
     given, effective = call.given | {"wait": True}, change.agreed.effective
     with bench_for(effective, given, go_on="touchstone check --resume") as bench:
-        checks = [_going_on(change, resumed(name, bench)) for name in given["runs"]]
-        checks += [_starting(call, change, one) for one in loaded]
+        paths = {one.pack.id: one for one in loaded}
+        runs = [*given["runs"], *_merged(given["shards"], change, bench)]
+        checks = [_going_on(call, change, resumed(name, bench), paths) for name in runs]
+        checks += [] if runs else [_starting(call, change, one) for one in loaded]
         run_checks(bench, checks)
     keep(checks, bench)
     call.bundles = [check.bundle for check in checks if check.bundle is not None]
-    paths = {one.pack.id: one for one in loaded}
-    call.reviews = [_review(call, change, check, paths.get(check.pack)) for check in checks]
+    call.shards = [check for check in checks if check.is_shard and check.error is None]
+    told = [check for check in checks if check.error is not None or not check.is_shard]
+    call.reviews = [_review(call, change, check, paths.get(check.pack)) for check in told]
+    call.first += [shard_sentence(check.bundle.manifest, call.words) for check in call.shards if check.bundle]
     if not given["packs"] and not given["runs"]:
         _tell_lost(call, change, set(paths))
 
@@ -227,9 +249,30 @@ def _starting(call: Call, change: Change, loaded: LoadedPack) -> PackCheck:
     )
 
 
-def _going_on(change: Change, bundle: Bundle) -> PackCheck:
+def _merged(folder: str | None, change: Change, bench: Bench) -> list[str]:
+    """The runs the shards in a folder make; those of another commit are not this change."""
+    bundles = [] if folder is None else merged([folder], bench.runs_dir)
+    for bundle in bundles:
+        commit = bundle.manifest.git.commit
+        if commit != change.base.tested:
+            raise RefusedError(
+                f"the shards of {bundle.manifest.suite.pack_id} were measured at commit {commit}, "
+                f"and this job is at {change.base.tested}",
+                "Give this job the shards of its own run: actions/download-artifact, without a run-id.",
+            )
+    return [str(bundle.path) for bundle in bundles]
+
+
+def _going_on(call: Call, change: Change, bundle: Bundle, loaded: Mapping[str, LoadedPack]) -> PackCheck:
     pack = bundle.manifest.suite.pack_id
-    return PackCheck(pack, lambda: change.reference(pack), bundle=bundle)
+    in_tree = loaded.get(pack)
+    return PackCheck(
+        pack,
+        lambda: change.reference(pack),
+        bundle=bundle,
+        find_brought=lambda: change.brought(in_tree) if in_tree is not None else None,
+        require_baseline=call.given["require_baseline"],
+    )
 
 
 def _verify(call: Call, change: Change, loaded: Sequence[LoadedPack]) -> None:
@@ -346,7 +389,7 @@ def _unfinished(error: BaseException) -> dict[str, str]:
 def _tell(call: Call) -> list[str]:
     """Outputs, summary, log, comment, in this order; the notices about what could not be told."""
     write_outputs(call.job.output, _outputs(call))
-    write_summary(call.job.summary, summary_text(call.reviews, call.occasion, call.language))
+    write_summary(call.job.summary, _summary(call))
     _print(call)
     posted = _post(call)
     if posted is None:
@@ -363,12 +406,18 @@ def _tell(call: Call) -> list[str]:
     ]
 
 
+def _summary(call: Call) -> str:
+    if not call.is_share:
+        return summary_text(call.reviews, call.occasion, call.language)
+    return sentences_text(call.first)
+
+
 def _outputs(call: Call) -> dict[str, str]:
     folders = [bundle.path for bundle in call.bundles]
     return {
         "exit-code": str(int(call.exit)),
-        "verdict": overall(call.reviews),
-        "headline": one_line(headline(call.reviews, call.words), 500),
+        "verdict": "shard" if call.is_share else overall(call.reviews),
+        "headline": one_line(call.first[-1] if call.is_share else headline(call.reviews, call.words), 500),
         "run": "\n".join(map(str, folders)),
         "report": _files(folders, REPORT_NAME),
         "comparison": _files(folders, COMPARISON_NAME),
@@ -414,7 +463,9 @@ def _post(call: Call) -> Posted | None:
     """The one comment; None where there is no pull request to write it on, or none is wanted."""
     number = call.event.number if call.event is not None else None
     wanted = call.given["comment"]
-    if number is None or call.job.place is None or wanted == "never" or call.exit == ExitCode.INTERRUPTED:
+    if call.is_share or call.exit == ExitCode.INTERRUPTED:
+        return None
+    if number is None or call.job.place is None or wanted == "never":
         return None
     if call.job.token is None:
         return Posted("not_posted", None, first_sentence("no_token", call.words))

@@ -26,6 +26,7 @@ INPUTS: dict[str, str] = {
     "fail-on": "--fail-on",
     "language": "--language",
     "shard": "--shard",
+    "merge": "--merge",
     "allow-forks": "--allow-forks",
     "base-url": "--base-url",
     "api-key-env": "--api-key-env",

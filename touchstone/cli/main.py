@@ -36,6 +36,7 @@ VERBS: dict[str, Verb] = {
     "validate": Verb("upkeep", "Check packs, settings and baselines, offline."),
     "list": Verb("upkeep", "The packs, baselines and runs there are."),
     "aggregate": Verb("upkeep", "Many runs in one table per pack, a column per judge; nothing is ranked."),
+    "merge": Verb("upkeep", "Shards of a run, measured on several machines, as one run."),
     "schema": Verb("upkeep", "JSON Schemas of packs, settings, results, baselines, comparisons."),
     "rejudge": Verb("upkeep", "Stored answers under today's judge."),
     "config": Verb("upkeep", "The effective settings and where each comes from."),

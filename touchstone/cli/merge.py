@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,12 @@ import click
 from touchstone.cli.completion import run_names
 from touchstone.cli.options import json_option, settings_options
 from touchstone.cli.session import say, settings_of, show_results
-from touchstone.errors import ExitCode
+from touchstone.errors import BadInputError, ExitCode
 from touchstone.gate.further import CHECK_DRAW
 from touchstone.gate.measure import unanswered, unjudged
 from touchstone.gate.merge import merged_run, runs_among
 from touchstone.gate.runs import load_run
-from touchstone.run.bundle import Bundle
+from touchstone.run.bundle import MANIFEST_NAME, Bundle
 from touchstone.run.find import find_bundle
 
 
@@ -29,16 +30,12 @@ def command(shards: tuple[str, ...], as_json: bool, **given: Any) -> int:
     """Put shards together as the run they are parts of.
 
     A shard is a run made with --shard, on any machine; name all of them, of one pack and draw or of
-    several. A missing shard, one that is there twice, and shards of different systems are refused by name.
-    The shards stay as they are; nothing is asked. Where the machines differ, what they differ in is not
-    known of the run: its speed is then compared with nothing.
+    several, or a folder they lie in. A missing shard, one that is there twice, and shards of different
+    systems are refused by name. The shards stay as they are; nothing is asked. Where the machines differ,
+    what they differ in is not known of the run: its speed is then compared with nothing.
     """
     effective = settings_of(given)
-    runs_dir = effective.root / effective.config.runs_dir
-    bundles = [
-        merged_run(parts, runs_dir, datetime.now(UTC), secrets.token_hex(3))
-        for parts in runs_among([find_bundle(name, runs_dir, Path.cwd()) for name in shards])
-    ]
+    bundles = merged(shards, effective.root / effective.config.runs_dir)
     results = [load_run(bundle).result for bundle in bundles]
     show_results(bundles, results, as_json=as_json, language=effective.config.language)
     for bundle in bundles:
@@ -49,6 +46,25 @@ def command(shards: tuple[str, ...], as_json: bool, **given: Any) -> int:
         for result, bundle, known in zip(results, bundles, judged, strict=True)
     ]
     return ExitCode.NOT_JUDGED if any(silent) else ExitCode.NOTHING_WORSE
+
+
+def merged(names: Sequence[str], runs_dir: Path) -> list[Bundle]:
+    """The runs that the named shards make, put together in the runs folder."""
+    shards = [bundle for name in names for bundle in _shards_named(name, runs_dir)]
+    return [
+        merged_run(parts, runs_dir, datetime.now(UTC), secrets.token_hex(3)) for parts in runs_among(shards)
+    ]
+
+
+def _shards_named(name: str, runs_dir: Path) -> list[Bundle]:
+    """A run, or all that lie somewhere in a folder, such as the one artifacts were fetched into."""
+    folder = Path.cwd() / name
+    if not folder.is_dir() or (folder / MANIFEST_NAME).exists():
+        return [find_bundle(name, runs_dir, Path.cwd())]
+    found = [Bundle(path.parent) for path in sorted(folder.rglob(MANIFEST_NAME))]
+    if not found:
+        raise BadInputError(f"{name}: no run in this folder", "Name the folder the shards were put into.")
+    return found
 
 
 def _next_step(bundle: Bundle) -> str:

@@ -64,8 +64,8 @@ def settings_options(*, asks: bool) -> Callable[[Command], Command]:
             command = click.option(
                 "--model", "models", multiple=True, metavar="MODEL", help="A model to ask; repeatable."
             )(command)
-        return click.option(
         command = quiet_option(command)
+        return click.option(
             "--config",
             "config_path",
             type=click.Path(path_type=Path),
@@ -161,9 +161,18 @@ def part_of(given: Mapping[str, Any]) -> Part:
     return Part(given["only"], given["limit"], given["shard"])
 
 
+def merge_option(command: Command) -> Command:
+    """`--merge`: shards that were measured elsewhere, in the place of a run of one's own."""
+    told = "Judge the shards in this folder, instead of measuring; see merge."
+    return click.option("--merge", "shards", metavar="FOLDER", help=told)(command)
+
+
 def refuse_mixed_start(given: Mapping[str, Any], *own: object) -> None:
     """Going on with a run leaves nothing to say of how it starts; `own` are the verb's flags of a start."""
-    if given["runs"] and (given["packs"] or not part_of(given).is_whole or any(own)):
+    begun = "--merge" if given.get("shards") else "--resume" if given["runs"] else None
+    if begun and (given["packs"] or not part_of(given).is_whole or any(own)):
         raise UsageError(
-            "--resume goes on with a run as it was started: leave out the other flags of a start"
+            f"{begun} goes on with a run as it was started: leave out the other flags of a start"
         )
+    if given["runs"] and given.get("shards"):
+        raise UsageError("--merge and --resume each name the runs to go on with", "Leave one of them out.")

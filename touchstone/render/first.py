@@ -7,6 +7,7 @@ from typing import Any
 
 from touchstone.render.plain import one_line
 from touchstone.render.words import Words
+from touchstone.run.records import Manifest
 
 NAMED_MAX = 8
 VALUE_WIDTH = 80
@@ -47,6 +48,10 @@ _FIRST: dict[str, tuple[str, str]] = {
     "unused": (
         "Settings of this change that do not count before it is merged (counts → proposed): {told}",
         "Einstellungen dieser Änderung, die erst nach dem Merge gelten (gilt → vorgeschlagen): {told}",
+    ),
+    "shard": (
+        "Pack {pack}: shard {shard} is measured and judged ({run}). The verdict is that of all, merged.",
+        "Pack {pack}: Teil {shard} ist gemessen und bewertet ({run}). Das Urteil gilt allen Teilen zusammen.",
     ),
     "more": ("… and {n} more", "… und {n} weitere"),
     "deleted": (
@@ -94,6 +99,12 @@ def first_sentence(key: str, words: Words, **values: object) -> str:
     """One of the sentences; texts from outside are cut to a line."""
     told = {name: one_line(str(value), 200) for name, value in values.items()}
     return _FIRST[key][words.language == "de"].format(**told)
+
+
+def shard_sentence(manifest: Manifest, words: Words) -> str:
+    """What is to be said of a run that is one shard of another."""
+    told = {"pack": manifest.suite.pack_id, "shard": manifest.shard, "run": manifest.id}
+    return first_sentence("shard", words, **told)
 
 
 def unused_sentence(settings: Sequence[tuple[str, Any, Any]], words: Words) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from touchstone.render.budget import fitted, size_of
 from touchstone.render.comment import LEFT_OUT_ROOM, left_out_lines
+from touchstone.render.markdown import sentence
 from touchstone.render.review import Limits, Occasion, PackReview, footer, heading, review_parts
 from touchstone.render.review_phrases import review_phrase
 from touchstone.render.words import Language, Words
@@ -15,6 +16,11 @@ SUMMARY_BUDGET = 900_000
 LIMITS = Limits(
     cells=1_000, rows=3_000, answers=300, answer_characters=6_000, diff_lines=2_000, moved=300, named=1_000
 )
+
+
+def sentences_text(sentences: Sequence[str]) -> str:
+    """A summary of sentences alone, where there is no verdict to tell."""
+    return "".join(f"{sentence(told)}\n\n" for told in sentences)
 
 
 def summary_text(reviews: Sequence[PackReview], occasion: Occasion, language: Language = "en") -> str:
