@@ -23,6 +23,7 @@ class JudgeProgress:
     elapsed_s: float | None
     verdict: Verdict | None = None
     calibration: CalibrationVerdict | None = None
+    unscored: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,7 @@ class Tally:
                 done=outcome.answered - outcome.open,
                 planned=outcome.answered,
                 errors=outcome.errors,
+                unscored=outcome.unscored,
                 calls=outcome.calls,
                 elapsed_s=elapsed_s,
                 verdict=verdict,

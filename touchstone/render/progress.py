@@ -14,6 +14,7 @@ PROGRESS: dict[str, tuple[str, str]] = {
     "judging": ("judging", "bewertet"),
     "loading": ("loading {model} (model {number} of {of})", "lädt {model} (Modell {number} von {of})"),
     "loading_judge": ("loading the judge {model}", "lädt den Judge {model}"),
+    "judged": ("{n} judged", "{n} bewertet"),
     "calibrating": ("calibrating", "kalibriert"),
     "about_left": ("about {time} left", "noch etwa {time}"),
     "minutes": ("{n} min", "{n} min"),
@@ -28,14 +29,17 @@ def progress_phrase(words: Words, key: str, **values: object) -> str:
 
 def answered_note(event: EvalProgress, words: Words) -> str:
     """After an answer: how many are ok, how many failed, whose it was."""
-    return f"{_counts(event.done, event.errors, words)} · {one_line(event.response.model, NAME_WIDTH)}"
+    counts = f"{event.done - event.errors} {words['ok']} · {event.errors} {words['error']}"
+    return f"{counts} · {one_line(event.response.model, NAME_WIDTH)}"
 
 
 def judged_note(event: JudgeProgress, words: Words) -> str:
-    """After a verdict: how many there are, how many could not be judged."""
+    """After a verdict: how many there are, how many could not be judged, how many there was nothing to."""
     if event.calibration is not None:
         return progress_phrase(words, "calibrating")
-    return _counts(event.done, event.errors, words)
+    judged = event.done - event.errors - event.unscored
+    told = f"{progress_phrase(words, 'judged', n=judged)} · {event.errors} {words['error']}"
+    return told + (f" · {event.unscored} {words['unscored']}" if event.unscored else "")
 
 
 def loading_line(model: str, number: int, of: int, words: Words) -> str:
@@ -55,7 +59,3 @@ def time_left(seconds: float, words: Words) -> str:
     else:
         told = progress_phrase(words, "minutes", n=f"{seconds / 60:.0f}")
     return progress_phrase(words, "about_left", time=told)
-
-
-def _counts(done: int, errors: int, words: Words) -> str:
-    return f"{done - errors} {words['ok']} · {errors} {words['error']}"
