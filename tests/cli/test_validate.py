@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from touchstone.cli.validate import as_github, command
+from touchstone.pack.load import load_pack
 from touchstone.yaml_source import Problem
 
 CASES = Path(__file__).parent.parent / "cases" / "packs"
@@ -203,6 +204,29 @@ def test_every_bad_case_is_refused_and_every_good_one_passes() -> None:
         assert _run(str(path)) == (0, ""), path.name
     for path in sorted((CASES / "bad").glob("*.yaml")):
         assert _run(str(path))[0] == 4, path.name
+
+
+def test_a_prompt_that_moved_away_from_its_baseline_is_told_and_no_problem(project: Path) -> None:
+    (project / "packs" / "demo.yaml").write_text(WITH_FILE)
+    prompt = project / "prompts" / "house.md"
+    prompt.write_text("Be kind.\n")
+    kept = {"variants": {"v": {"sha256": load_pack(project / "packs/demo.yaml").variants["v"].sha256}}}
+    folder = project / "baselines" / "default"
+    folder.mkdir(parents=True)
+    (folder / "demo.json").write_text(json.dumps(kept))
+    (folder / "demo.laptop.json").write_text(json.dumps(kept))
+    (folder / "demo-two.json").write_text('{"variants": {"v": {"sha256": "sha256:other"}}}')
+    assert _run("packs") == (0, "")
+    prompt.write_text("Be brief.\n")
+    (folder / "demo.laptop.json").write_text("no baseline at all")
+    told = (
+        "packs/demo.yaml: variant v: prompt changed, baseline stale: baselines/default/demo.json holds "
+        "another text (touchstone check tells what it changed)\n"
+    )
+    for arguments in (["packs"], ["prompts/house.md"], ["packs/demo.yaml"]):
+        assert _run(*arguments) == (0, told)
+    assert _run("packs", "--quiet") == (0, "")
+    assert CliRunner().invoke(command, ["packs"]).stdout == ""
 
 
 def test_the_imports_stay_light(project: Path) -> None:

@@ -48,7 +48,7 @@ def test_what_is_written_is_valid_and_asks_the_named_server(
 ) -> None:
     begin(tmp_path)
     monkeypatch.chdir(tmp_path)
-    assert find_problems([]) == []
+    assert find_problems([]) == ([], [])
     config = load_config(None).config
     assert config.endpoint.base_url == SERVER.url
     assert [model.id for model in config.models] == ["tester"]

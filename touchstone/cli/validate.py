@@ -42,33 +42,36 @@ _TOP_KEY = re.compile(rb"^([a-z_]+)[ \t]*:", re.MULTILINE)
     type=click.Path(path_type=Path),
     help="Settings file (default: touchstone.yaml here or at the top of the repository).",
 )
-@click.option(
-    "--quiet", "-q", is_flag=True, expose_value=False, help="Nothing: only problems are ever printed."
-)
+@click.option("--quiet", "-q", is_flag=True, help="No notes on stderr.")
 @click.pass_context
-def command(ctx: click.Context, paths: tuple[Path, ...], form: str, config_path: Path | None) -> None:
+def command(
+    ctx: click.Context, *, paths: tuple[Path, ...], form: str, config_path: Path | None, quiet: bool
+) -> None:
     """Check packs, settings and baselines. Exit 4 when anything is wrong.
 
     PATHS may be packs, folders of packs, touchstone.yaml, baselines, and prompt files, which bring in the
-    packs that name them. Without PATHS: the settings, their packs and their baselines.
+    packs that name them. Without PATHS: the settings, their packs and their baselines. A prompt that has
+    moved away from its baseline is told on stderr and is no problem.
     """
-    problems = find_problems(paths, config_path)
+    problems, notes = find_problems(paths, config_path)
     text = FORMATS[form](problems)
     if text:
         click.echo(text, nl=False)
+    for note in () if quiet else notes:
+        click.echo(seen(note), err=True)
     if problems:
         ctx.exit(ExitCode.REFUSED)
 
 
-def find_problems(paths: Sequence[Path], config_path: Path | None = None) -> list[Problem]:
-    """Everything wrong with the files, sorted. No paths: all that the settings name."""
+def find_problems(paths: Sequence[Path], config_path: Path | None = None) -> tuple[list[Problem], list[str]]:
+    """Everything wrong with the files, sorted, and what is worth knowing. No paths: all the settings name."""
     review = _Review(config_path)
     if paths:
         for path in paths:
             review.look_at(path)
     else:
         review.look_at_everything()
-    return sorted(set(review.problems), key=lambda problem: problem.order)
+    return sorted(set(review.problems), key=lambda problem: problem.order), list(review.notes())
 
 
 def as_text(problems: Sequence[Problem]) -> str:
@@ -127,6 +130,28 @@ class _Review:
             self._prompt_file(path)
         else:
             self.problems.append(Problem(str(path), None, None, "", "no such file"))
+
+    def notes(self) -> Iterator[str]:
+        """Packs whose prompts are not those of their baseline any more."""
+        folder = self._baselines_dir()
+        if folder is None or not folder.is_dir():
+            return
+        from touchstone.baseline.staleness import stale_variants  # noqa: PLC0415  as in _baseline
+
+        for loaded in self._packs.values():
+            for file, variant in stale_variants(loaded, folder):
+                yield (
+                    f"{loaded.path}: variant {variant}: prompt changed, baseline stale: {_shown(file)} holds "
+                    "another text (touchstone check tells what it changed)"
+                )
+
+    def _baselines_dir(self) -> Path | None:
+        """Where baselines lie; null where the settings cannot be read, which is told elsewhere."""
+        try:
+            settings = self._settings or load_config(self._config_path)
+        except BadInputError:
+            return None
+        return settings.root / settings.config.baselines_dir
 
     def _yaml(self, path: Path) -> None:
         if _is_config(path, read_bytes(path)):
