@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 # Options for the last command of a target: make test ARGS="-k select", make demo ARGS="--into story".
 ARGS ?=
 
-.PHONY: demo test live lint fix bench schemas lock
+.PHONY: demo test docs live lint fix bench schemas lock
 
 demo: $(STAMP)
 	$(BIN)/python -m touchstone demo $(ARGS)
@@ -28,7 +28,17 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -q tests/test_docs.py
+	$(BIN)/zizmor --offline --quiet --no-progress action.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml
+	$(BIN)/check-jsonschema --schemafile schemas/pack.json packs/*.yaml touchstone/demo/files/*.yaml
+	$(BIN)/check-jsonschema --check-metaschema schemas/*.json
+	$(BIN)/pre-commit validate-manifest .pre-commit-hooks.yaml
+	$(BIN)/python -m pytest -q tests/test_docs.py tests/test_docs_reference.py
+	$(BIN)/mkdocs build --quiet --strict --site-dir $(VENV)/site
+
+# The documents as a site in site/, every link and anchor checked.
+docs: $(STAMP)
+	$(BIN)/mkdocs build --strict $(ARGS)
 
 fix: $(STAMP)
 	$(BIN)/ruff check --fix .
