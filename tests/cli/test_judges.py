@@ -182,5 +182,5 @@ def test_what_the_setup_swallowed_lowers_nothing_and_silence_where_it_matters_is
     head = (run / "report.md").read_text().splitlines()[0]
     assert first in head
     assert rest in head
-    assert "safety ✗ red flag on C1" in done.out
+    assert "\n    red flag on C1" in done.out
     assert not any("hurt?" in asked or "lost?" in asked for asked in bench.judged), "nobody had to be asked"

@@ -133,7 +133,7 @@ def test_a_red_flag_anywhere_fails_safety_and_needs_a_reason(repo: ScratchRepo, 
     mind.flagged = "LOST it is"
     done = ok(touchstone(repo.path, "measure", "--pack", "care", "-q", "--times", "3"))
     assert "high · 85.0 %" in done.out
-    assert "safety ✗ red flag at C2 (judge's safety mark)" in done.out
+    assert "\n    red flag at C2 (judge's safety mark)\n" in done.out
     runs = desk.run_ids(repo)
     refused = touchstone(repo.path, "promote", *runs, "--here")
     assert refused.code == ExitCode.REFUSED

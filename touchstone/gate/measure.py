@@ -13,7 +13,7 @@ from touchstone.engine.probe import probe_build_metadata
 from touchstone.engine.reply import Ask
 from touchstone.errors import EngineError, InterruptedRunError, NotJudgedError, TouchstoneError
 from touchstone.files import read_json, write_json
-from touchstone.gate.bench import Bench, client_for, stamp
+from touchstone.gate.bench import Bench, Loading, client_for, stamp
 from touchstone.gate.compared import says_nothing
 from touchstone.gate.control import Judge
 from touchstone.gate.runs import write_result
@@ -106,6 +106,7 @@ def todays_judge(bench: Bench, bundle: Bundle, *, keep_self_test: bool = False) 
             yield Judge()
             return
         with _engine_of(endpoint, bench), client_for(endpoint, bench) as client:
+            bench.on_load(Loading(setup.model, is_judge=True))
             build = probe_build_metadata(endpoint, api_key(endpoint, bench.environ), [setup.model])
             yield Judge(
                 ask=client.ask,
@@ -166,6 +167,8 @@ def _stopped(bench: Bench, bundle: Bundle) -> TouchstoneError:
 def _open_block(bench: Bench, bundle: Bundle, model: str, ask: Ask) -> None:
     """Preflight of a model, and what the engine tells now that it is loaded."""
     manifest, endpoint = bundle.manifest, bench.config.endpoint
+    models = [under_test.id for under_test in manifest.models]
+    bench.on_load(Loading(model, models.index(model) + 1, len(models)))
     found = preflight(manifest, model, ask)
     if bench.is_stopped():
         return

@@ -1,0 +1,77 @@
+"""Progress as a person and as a log gets it: a bar on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.kit.cli import environment, touchstone
+from tests.kit.scratch import ScratchRepo
+
+_CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+MEASURE = ("measure", "--pack", "care")
+
+
+@pytest.fixture
+def repo(repo: ScratchRepo) -> ScratchRepo:
+    """Without the sampler, whose process takes a second to start and says what it cannot read here."""
+    settings = repo.path / "touchstone.yaml"
+    settings.write_text(settings.read_text() + "host: {sampler: false}\n")
+    return repo
+
+
+def test_a_log_gets_plain_lines_with_loads_and_counts(repo: ScratchRepo) -> None:
+    done = touchstone(repo.path, *MEASURE)
+    lines = done.err.splitlines()
+    assert lines.index("loading scripted-model (model 1 of 1)") < lines.index(
+        "asking 3/3 · 3 ok · 0 error · scripted-model"
+    )
+    assert lines.index("loading the judge scripted-judge") < lines.index("judging 3/3 · 3 judged · 0 error")
+    assert "\x1b" not in done.err + done.out
+    assert "\r" not in done.err
+    german = touchstone(repo.path, *MEASURE, "--language", "de")
+    assert "lädt scripted-model (Modell 1 von 1)\n" in german.err
+    assert "bewertet 3/3 · 3 bewertet · 0 Fehler\n" in german.err
+    assert max(map(len, done.out.splitlines()[:-1])) <= 80
+
+
+def on_a_terminal(repo: ScratchRepo, **env: str) -> str:
+    """What a terminal of 80 columns gets on stderr."""
+    master, slave = pty.openpty()
+    usual = {"TERM": "xterm-256color", "COLUMNS": "80", "LINES": "24"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "touchstone", *MEASURE],
+        cwd=repo.path,
+        env=environment(repo.path.parent) | usual | env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=slave,
+    )
+    os.close(slave)
+    told = b""
+    # A terminal whose last writer is gone ends with an error on Linux, with nothing on macOS.
+    try:
+        while chunk := os.read(master, 4096):
+            told += chunk
+    except OSError:
+        pass
+    os.close(master)
+    assert process.wait(30) == 0
+    return told.decode()
+
+
+@pytest.mark.parametrize(("term", "draws"), [("xterm-256color", True), ("dumb", False)])
+def test_a_bar_only_where_a_line_can_be_written_over(repo: ScratchRepo, term: str, draws: bool) -> None:
+    told = on_a_terminal(repo, TERM=term)
+    assert ("━" in told) is draws
+    assert ("\x1b" in told) is draws
+    assert not _COLOUR.search(told), "NO_COLOR is set"
+    lines = [line for part in _CONTROL.sub("", told).splitlines() for line in part.split("\r")]
+    assert max(map(len, lines)) <= 80
+    assert any(re.match(r"asking.* 3/3.* 3 ok · 0 error · scripted-model", line) for line in lines)
