@@ -21,15 +21,13 @@ from touchstone.config import Endpoint
 from touchstone.engine.address import address_of
 from touchstone.engine.assembler import Assembler
 from touchstone.engine.faults import Fault, fault_in, fault_of_status, says_loading
-from touchstone.engine.names import same_model
+from touchstone.engine.names import KEY_REMOVED, same_model, without_key
 from touchstone.engine.reply import ChatRequest, ErrorClass, Reply
 from touchstone.engine.retry import RETRIED, Again, Tries
 from touchstone.engine.wire import Exchange, LimitReached, Stopped, Watch, Wire
 from touchstone.errors import BadInputError, EngineError
 
 _LONGEST_LIST = 16 * 1024 * 1024
-_SHORTEST_SECRET = 8
-"""A shorter key may stand in any text by chance; it is removed from error messages alone."""
 _TROUBLE = (LimitReached, Stopped, OSError, http.client.HTTPException)
 _LIMITS: dict[str, tuple[ErrorClass, str]] = {
     "load": ("timeout_load", "no answer began within {:g} s (endpoint.load_s)"),
@@ -101,7 +99,7 @@ class ChatClient:
                 or f"no usable answer from {self._address.origin}",
                 "is it running, and is base_url right? `touchstone doctor` looks at every endpoint",
             )
-        return _listed_ids(tried.body)
+        return [without_key(name, self._key) for name in _listed_ids(tried.body)]
 
     def _persist(self, attempt: Callable[[], _Try]) -> _Try:
         """Repeats an attempt as long as its outcome and the limits allow."""
@@ -220,18 +218,23 @@ class ChatClient:
         return Watch(limits.load_s, limits.idle_s, limits.total_s, self._stop)
 
     def _without_key(self, reply: Reply) -> Reply:
-        """The reply without the key, which a server may echo anywhere and which would be stored."""
+        """The reply without the key, which would be stored. Error messages lose even a short one."""
         key = self._key
         if key is None:
             return reply
-        names = ["error_message"]
-        if len(key) >= _SHORTEST_SECRET:
-            names += ["text", "finish_reason", "served_model", "system_fingerprint"]
-        said = {name: getattr(reply, name) for name in names}
-        clean = {
-            name: text.replace(key, "[key removed]") for name, text in said.items() if text and key in text
-        }
-        return replace(reply, notes=(*reply.notes, "key_removed"), **clean) if clean else reply
+
+        def clean(text: str | None) -> str | None:
+            return text and without_key(text, key)
+
+        without = replace(
+            reply,
+            text=without_key(reply.text, key),
+            finish_reason=clean(reply.finish_reason),
+            served_model=clean(reply.served_model),
+            system_fingerprint=clean(reply.system_fingerprint),
+            error_message=reply.error_message and reply.error_message.replace(key, KEY_REMOVED),
+        )
+        return reply if without == reply else replace(without, notes=(*reply.notes, "key_removed"))
 
 
 def body_of(request: ChatRequest) -> dict[str, Any]:

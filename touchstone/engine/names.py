@@ -9,6 +9,8 @@ from urllib.parse import urlsplit
 _HUB_FOLDER = re.compile(r"(?:^|[\\/])models--([^\\/]+?)--([^\\/]+)")
 _DRIVE = re.compile(r"^[A-Za-z]:[\\/]")
 _SECRET = re.compile(r"\b(?:sk|pk|hf|gh[pousr]|glpat|xox[bp])[-_][A-Za-z0-9_-]{12,}")
+KEY_REMOVED = "[key removed]"
+_SHORTEST_SECRET = 8
 _ABSENT = {"", "unknown", "none", "null", "n/a", "b0-unknown"}
 
 
@@ -23,6 +25,14 @@ def clean_model_id(name: str) -> str:
         hub = _HUB_FOLDER.search(name)
         name = f"{hub[1]}/{hub[2]}" if hub else PureWindowsPath(name.rstrip("/\\")).name
     return _SECRET.sub("***", name)
+
+
+def without_key(text: str, key: str | None) -> str:
+    """The text without the key it was asked with, which a server may echo anywhere.
+
+    A key of fewer than eight characters may stand in any text by chance, and stays.
+    """
+    return text.replace(key, KEY_REMOVED) if key is not None and len(key) >= _SHORTEST_SECRET else text
 
 
 def told(value: object) -> str | None:
