@@ -30,7 +30,7 @@ from tests.kit.minds import (
 )
 from tests.kit.scratch import ScratchRepo
 
-ROWS, KILLS = 12, 12
+ROWS, KILLS = 12, 4
 RUN_FIELDS = {"run", "speed"}
 
 

@@ -55,8 +55,8 @@ class Operations:
     def install(self) -> None:
         """Put the counters in place, for good: this process is made to be thrown away."""
         os.open = self._os_open
-        os.write = self._os_write
-        os.fsync = self._os_fsync
+        os.write = self._os_write  # type: ignore[assignment]
+        os.fsync = self._os_fsync  # type: ignore[assignment]
         for kind, name in (
             ("mkdir", "mkdir"), ("rename", "replace"), ("rename", "rename"), ("remove", "unlink"),
             ("remove", "remove"), ("remove", "rmdir"), ("truncate", "truncate"), ("chmod", "chmod"),
