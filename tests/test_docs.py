@@ -8,41 +8,36 @@ from pathlib import Path
 
 import pytest
 
+from tests.kit.documents import DOCUMENTS, ROOT
 from touchstone.baseline.comparison import Comparison
 from touchstone.baseline.schema import Baseline
 from touchstone.cli.main import VERBS
-from touchstone.errors import EXIT_MEANINGS
 from touchstone.records import Record
 from touchstone.result.schema import ResultDoc
 
-ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
-DOCUMENTS = sorted(
-    [path for path in ROOT.glob("*.md") if path.is_file()] + list((ROOT / "docs").rglob("*.md")),
-)
-
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 _MACHINE_PATH = re.compile(r"(?<![\w.~/])/(?:home|root|work|Users|opt(?!/homebrew)|private)/")
-
-
-def test_readme_exit_codes_are_those_of_the_program() -> None:
-    rows = re.findall(r"^\| (\d+) \| (.+) \|$", README, re.MULTILINE)
-    assert {int(code): meaning for code, meaning in rows} == {
-        int(code): meaning for code, meaning in EXIT_MEANINGS.items()
-    }
 
 
 def test_readme_is_short() -> None:
     assert len(README.splitlines()) <= 150
 
 
-def test_verbs_the_documents_name_exist() -> None:
-    examples = "".join(_FENCE.findall(README))
-    readme_verbs = set(re.findall(r"^touchstone ([a-z]+)", examples, re.MULTILINE))
-    readme_verbs |= set(re.findall(r"`touchstone ([a-z]+)", README))
-    assert readme_verbs
-    assert readme_verbs <= set(VERBS)
+def test_readme_names_every_tool_it_is_compared_with_as_the_page_does() -> None:
+    names = re.search(r"^\| \| (touchstone .*) \|$", README, re.MULTILINE)
+    page = re.search(r"^\| \| (touchstone .*) \|$", (ROOT / "docs/comparison.md").read_text(), re.MULTILINE)
+    assert names is not None
+    assert page is not None
+    assert names[1] == page[1]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_verbs_the_documents_name_exist(document: Path) -> None:
+    """In running text; commands in blocks are looked at with their options in test_docs_reference."""
+    named = set(re.findall(r"`touchstone ([a-z]+)", _FENCE.sub("", document.read_text())))
+    assert named <= set(VERBS)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))

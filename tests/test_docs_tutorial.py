@@ -1,0 +1,147 @@
+"""The tutorial, followed word for word: every command runs, and prints what the page says it prints.
+
+Run names, commit ids, days, folders, ports, the engine's process and the chip are made equal on both sides.
+On another kind of processor than the page was written on the small model may choose other words; there only
+the exit codes are compared.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import re
+import signal
+import socket
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.kit.cli import environment
+from tests.kit.documents import ROOT, Block, blocks
+from tests.kit.engine import cache_with_model
+from touchstone.demo import engine
+
+pytestmark = pytest.mark.engine
+
+TUTORIAL = ROOT / "docs" / "tutorial.md"
+PORTS = ("18430", "18431")
+MARK = "=== end of block"
+
+_ALIKE = (
+    (re.compile(r"\d{8}T\d{6}Z_(\w+)_[0-9a-f]{6}"), r"20261130T120000Z_\1_000000"),
+    (re.compile(r"\b(?=[a-f]*\d)[0-9a-f]{7,64}\b(?!-)"), "0a1b2c3d4e5f"),
+    (re.compile(r"\b\d{4}-\d{2}-\d{2}\b"), "2026-11-30"),
+    (re.compile(r"^process: .*$", re.MULTILINE), "process: 4711, log ~/.cache/touchstone/engine.log"),
+    (re.compile(r"\(pid \d+\)"), "(pid 4711)"),
+    (re.compile(r"Chip .*$", re.MULTILINE), "Chip Intel(R) Xeon(R) Processor"),
+)
+
+
+@dataclass(frozen=True)
+class Followed:
+    """What came of following the page: per shell block what it printed, and all that went to stderr."""
+
+    printed: list[str]
+    errors: str
+
+
+@pytest.fixture(scope="module")
+def followed(tmp_path_factory: pytest.TempPathFactory) -> Followed:
+    home = tmp_path_factory.mktemp("home").resolve()
+    cache = cache_with_model(home / "cache" / "touchstone")
+    ports = dict(zip(PORTS, map(str, _free_ports()), strict=True))
+    script = "".join(f"{block.text}\nprintf '\\n%s\\n' '{MARK}'\n" for block, _ in steps())
+    for page, here in ports.items():
+        script = script.replace(page, here)
+    try:
+        printed, errors = _run(script, home)
+    finally:
+        engine.stop(cache)
+    for page, here in ports.items():
+        printed = printed.replace(here, page)
+    printed = printed.replace(str(home), "~")
+    return Followed([text.rstrip("\n") for text in printed.split(f"\n{MARK}\n")][:-1], errors)
+
+
+def steps() -> list[tuple[Block, Block | None]]:
+    """Every shell block with the text block that stands right after it, if one does."""
+    found = blocks(TUTORIAL, "sh", "text")
+    after = [*found[1:], None]
+    pairs = zip(found, after, strict=True)
+    return [(one, two if two and two.kind == "text" else None) for one, two in pairs if one.kind == "sh"]
+
+
+def alike(text: str) -> str:
+    """The text with everything made equal that is another on every machine and every day."""
+    for pattern, instead in _ALIKE:
+        text = pattern.sub(instead, text)
+    lines = [line.rstrip() for line in text.rstrip("\n").splitlines()]
+    if platform.machine() != "x86_64":
+        lines = [line for line in lines if line.startswith("exit code ")]
+    return "\n".join(lines)
+
+
+def test_every_block_prints_what_the_page_says(followed: Followed) -> None:
+    assert len(followed.printed) == len(steps()), followed.errors[-3000:]
+    if os.environ.get("UPDATE_GOLDEN"):
+        _write_down(followed.printed)
+    due = [alike(text.text) if text else "" for _, text in steps()]
+    for (block, _), expected, printed in zip(steps(), due, followed.printed, strict=True):
+        assert alike(printed) == expected, f"{block.place}\n{followed.errors[-2000:]}"
+
+
+def test_the_three_walks_end_as_promised() -> None:
+    """Each is told in the table at the top, with the exit code that its own block prints."""
+    text = TUTORIAL.read_text()
+    rows = re.findall(r"^\| \[.*?\]\(#(\d)-.*?\) \| ([A-Z ]+) \| (\d) \|$", text, re.MULTILINE)
+    assert [row[0] for row in rows] == ["2", "4", "7"]
+    for number, says, code in rows:
+        section = re.search(rf"^## {number}\..*?(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+        assert section is not None
+        assert re.search(rf"^\w+: {says}.*^exit code {code}$", section[0], re.MULTILINE | re.DOTALL)
+
+
+def _run(script: str, home: Path) -> tuple[str, str]:
+    """Run the page's commands in one shell; whatever it left running is ended."""
+    environ = environment(home / "library") | {"XDG_CACHE_HOME": str(home / "cache")}
+    environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environ["PATH"]])
+    with subprocess.Popen(
+        ["bash", "-c", script],
+        cwd=home,
+        env=environ,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as shell:
+        try:
+            return shell.communicate(timeout=600)
+        finally:
+            _end_group(shell.pid)
+
+
+def _end_group(group: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(group, signal.SIGKILL)
+
+
+def _free_ports() -> tuple[int, int]:
+    with socket.socket() as one, socket.socket() as two:
+        one.bind(("127.0.0.1", 0))
+        two.bind(("127.0.0.1", 0))
+        return one.getsockname()[1], two.getsockname()[1]
+
+
+def _write_down(printed: list[str]) -> None:
+    """Put what was printed into the page, from its end so that lines before keep their number."""
+    lines = TUTORIAL.read_text().splitlines()
+    for (_, text), said in reversed(list(zip(steps(), printed, strict=True))):
+        if text is not None:
+            end = lines.index("```", text.line)
+            lines[text.line : end] = alike(said).splitlines()
+    TUTORIAL.write_text("\n".join(lines) + "\n")
