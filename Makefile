@@ -19,6 +19,11 @@ demo: $(STAMP)
 test: $(STAMP)
 	$(BIN)/python -m pytest $(ARGS)
 
+# Sees the pages in the system's Chromium, which is not installed here; .ci/run does that. Pictures of all that
+# was seen lie in build/pages afterwards.
+browser: $(STAMP)
+	$(BIN)/python -m pytest -m browser tests/browser $(ARGS)
+
 # A second real engine beside the embedded one; its environment is kept in the cache folder. Optional.
 live: $(STAMP)
 	$(BIN)/python -m pytest -m live tests/live $(ARGS)

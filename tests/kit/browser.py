@@ -11,10 +11,12 @@ library.
 from __future__ import annotations
 
 import base64
+import fcntl
 import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,6 +33,22 @@ _FLAGS = (
     "--no-sandbox",  # what is opened are our own files, and as root there is no sandbox to be had
 )  # fmt: skip
 
+_LAUNCH = """
+import os, sys
+os.dup2(int(sys.argv[1]), 3)
+os.dup2(int(sys.argv[2]), 4)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
+"""The browser reads its orders from descriptor 3 and answers on 4."""
+
+_SHOWN = """selector => {
+  const found = document.querySelector(selector);
+  found.scrollIntoView({block: "center", behavior: "instant"});
+  const box = found.getBoundingClientRect();
+  return {x: box.x + 20, y: box.y + box.height / 2};
+}"""
+"""Brings an element into view and tells where."""
+
 
 @dataclass(frozen=True)
 class Look:
@@ -45,10 +63,14 @@ class Look:
 
 @dataclass
 class Seen:
-    """What the browser said while a page was open: console and log messages, requested addresses, dialogs."""
+    """What the browser said while a page was open: console and log messages, requested addresses, dialogs.
+
+    `blocked` are addresses that the page's own policy kept it from.
+    """
 
     console: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
+    blocked: list[str] = field(default_factory=list)
     dialogs: list[str] = field(default_factory=list)
 
 
@@ -65,20 +87,20 @@ class Browser:
         if program is None:
             raise FileNotFoundError(f"no Chromium on PATH. {INSTALL}")
         self._home = tempfile.TemporaryDirectory(prefix="touchstone-browser-", ignore_cleanup_errors=True)
-        theirs_in, self._to = os.pipe()
-        from_them, theirs_out = os.pipe()
-        # The browser reads its orders from descriptor 3 and answers on 4.
-        script = f'exec "$@" 3<&{theirs_in} 4>&{theirs_out}'
+        orders, self._to = os.pipe()
+        from_them, answers = os.pipe()
+        # Out of the way of the two numbers the browser wants them under.
+        ends = [fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in (orders, answers)]
         flags = (*_FLAGS, f"--user-data-dir={self._home.name}", "about:blank")
         self._process = subprocess.Popen(
-            ["sh", "-c", script, "sh", program, *flags],
-            pass_fds=(theirs_in, theirs_out),
+            [sys.executable, "-c", _LAUNCH, *map(str, ends), program, *flags],
+            pass_fds=ends,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        os.close(theirs_in)
-        os.close(theirs_out)
+        for end in (orders, answers, *ends):
+            os.close(end)
         self._from = os.fdopen(from_them, "rb", buffering=0)
         self._pending, self._number = b"", 0
         self._session: str | None = None
@@ -112,7 +134,7 @@ class Browser:
         self._events.clear()
         self.call("Page.navigate", url=page.resolve().as_uri())
         self._until("Page.loadEventFired")
-        self.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        self._drawn()
         return self._seen()
 
     def evaluate(self, script: str) -> Any:
@@ -120,6 +142,13 @@ class Browser:
         told = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in told, told["exceptionDetails"]
         return told["result"].get("value")
+
+    def click(self, selector: str) -> None:
+        """Click the first element a selector finds, as a person would, and wait until that is drawn."""
+        place = self.evaluate(f"({_SHOWN})({json.dumps(selector)})")
+        for kind in ("mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", type=kind, button="left", clickCount=1, **place)
+        self._drawn()
 
     def screenshot(self, height_max: int | None = None) -> bytes:
         """The whole page as PNG, or its first so many pixels."""
@@ -164,6 +193,9 @@ class Browser:
         scheme = {"name": "prefers-color-scheme", "value": "dark" if look.dark else "light"}
         self.call("Emulation.setEmulatedMedia", media="print" if look.printed else "", features=[scheme])
 
+    def _drawn(self) -> None:
+        self.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
     def _until(self, method: str) -> None:
         while not any(event["method"] == method for event in self._events):
             self._heard(self._receive())
@@ -177,6 +209,7 @@ class Browser:
 
     def _seen(self) -> Seen:
         seen = Seen()
+        asked: dict[str, str] = {}
         for event in self._events:
             told = event["params"]
             match event["method"]:
@@ -187,9 +220,12 @@ class Browser:
                 case "Log.entryAdded":
                     seen.console.append(told["entry"]["text"])
                 case "Network.requestWillBeSent":
-                    seen.requests.append(told["request"]["url"])
+                    asked[told["requestId"]] = told["request"]["url"]
+                case "Network.loadingFailed" if told.get("blockedReason") == "csp":
+                    seen.blocked.append(asked.pop(told["requestId"]))
                 case "Page.javascriptDialogOpening":
                     seen.dialogs.append(told["message"])
+        seen.requests.extend(asked.values())
         return seen
 
     def _send(self, method: str, parameters: dict[str, Any]) -> int:

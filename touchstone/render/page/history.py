@@ -187,7 +187,7 @@ def _places(number: int) -> list[float]:
     """From left to right in even steps; a single one stands in the middle."""
     if number == 1:
         return [50.0]
-    return [round(4 + 92 * n / (number - 1), 2) for n in range(number)]
+    return [round(2 + 96 * n / (number - 1), 2) for n in range(number)]
 
 
 def _days(canvas: _Canvas) -> list[tuple[float, str, str]]:
