@@ -250,6 +250,14 @@ def test_a_filtered_run_and_a_shard_are_refused() -> None:
     codes = {refusal.code for refusal in asked(part)}
     assert codes == {"filtered"}
     assert {refusal.code for refusal in asked(three(SUITE, TABLE, shard="1/2"))} == {"shard"}
+    plan = builders.manifest(SUITE).plan[:1]
+    assert {refusal.code for refusal in asked(three(SUITE, TABLE, shard="1/2", plan=plan))} == {"shard"}
+
+
+def test_runs_that_share_a_shard_are_not_three_draws() -> None:
+    runs = [measured(SUITE, TABLE, number, merged_from=["one", f"two-{number}"]) for number in range(3)]
+    (refusal,) = asked(runs)
+    assert (refusal.code, refusal.what) == ("run_count", "two runs hold the same shard: one")
 
 
 def test_a_plan_that_leaves_prompts_out_is_a_filter_whatever_it_says() -> None:

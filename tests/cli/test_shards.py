@@ -80,6 +80,7 @@ def test_a_shard_is_never_promoted_and_its_merge_may_be(repo: ScratchRepo) -> No
     for number in (1, 2):
         ok(touchstone(repo.path, "measure", "--pack", "desk", "--times", "3", "--shard", f"{number}/2", "-q"))
     shards = new_runs(repo, before)
+    assert f"{shards[0]}  draw 0  shard 1/2  " in ok(touchstone(repo.path, "list")).out
     refused = touchstone(repo.path, "promote", *shards[:3], "--here")
     assert refused.code == ExitCode.REFUSED
     assert "shard 1/2 of a run" in refused.err

@@ -43,8 +43,8 @@ def test_old_runs_are_removed_and_named_and_unreadable_ones_left(tmp_path: Path)
     assert len(said) == 2
 
 
-def test_neither_a_narrowed_nor_a_rejudged_run_takes_the_place_of_a_whole_one(tmp_path: Path) -> None:
-    kinds = [{}, {}, {}, {"filter": "only=A1"}, {"rejudged_from": "another"}, {"filter": "limit=1"}, {}]
+def test_neither_a_part_of_a_run_nor_a_rejudged_one_takes_the_place_of_a_whole_one(tmp_path: Path) -> None:
+    kinds = [{}, {}, {}, {"filter": "only=A1"}, {"rejudged_from": "another"}, {"shard": "1/2"}, {}]
     for number, fields in enumerate(kinds):
         run = f"2026050{number + 1}T080000Z_pack_00000{number}"
         bundle = Bundle.create(tmp_path, builders.manifest(builders.checks_suite(), id=run, **fields))

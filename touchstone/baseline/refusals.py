@@ -252,7 +252,8 @@ def _altered(run: MeasuredRun, anew: ResultDoc) -> Iterator[Refusal]:
 def _partial(run: MeasuredRun) -> Iterator[Refusal]:
     about = run.result.run
     planned = {prompt for prompt, _ in run.manifest.plan}
-    if about.filter is not None or planned != set(run.suite.cases):
+    is_partial = about.shard is None and planned != set(run.suite.cases)
+    if about.filter is not None or is_partial:
         yield Refusal(
             "filtered",
             f"{about.id}: only a part of the pack was asked "
@@ -283,8 +284,12 @@ def _not_one_system(runs: Sequence[MeasuredRun]) -> Iterator[Refusal]:
 def _run_count(runs: Sequence[MeasuredRun], allow_single: bool) -> Iterator[Refusal]:
     ids = [run.result.run.id for run in runs]
     again = _measure_again(runs[0], "Make three runs")
+    shards = [shard for run in runs for shard in run.manifest.merged_from]
+    shared = sorted({shard for shard in shards if shards.count(shard) > 1})
     if len(set(ids)) != len(ids):
         yield Refusal("run_count", "one run is named twice", again)
+    elif shared:
+        yield Refusal("run_count", f"two runs hold the same shard: {', '.join(shared)}", again)
     elif len(ids) == 1 and not allow_single:
         yield Refusal(
             "run_count",

@@ -53,6 +53,7 @@ class RunEntry(Record):
     pack: str | None = None
     draw: int | None = None
     filter: str | None = None
+    shard: str | None = None
     judged: bool = False
     cells: list[Score] = []
     fault: str | None = None
@@ -122,6 +123,7 @@ def _run(bundle: Bundle) -> RunEntry:
         pack=manifest.suite.pack_id,
         draw=manifest.draw,
         filter=manifest.filter,
+        shard=manifest.shard,
         judged=bool(result and result.run.judged),
         cells=[
             Score(model=cell.model, variant=cell.variant, pct=cell.quality.pct)

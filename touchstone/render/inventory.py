@@ -43,6 +43,8 @@ def _run(run: RunEntry, words: Words) -> str:
     parts = [run.id, phrase(words, "draw", n=run.draw)]
     if run.filter is not None:
         parts.append(one_line(run.filter, 40))
+    if run.shard is not None:
+        parts.append(phrase(words, "shard", shard=run.shard))
     parts.append(_scores(run.cells, words) if run.judged else phrase(words, "not_judged_yet"))
     return "  ".join(parts)
 

@@ -41,6 +41,7 @@ PHRASES: dict[str, tuple[str, str]] = {
     "line_moved": ("{id} line {old} → {new}", "{id} Linie {old} → {new}"),
     "all_draws": ("all {n} draws: {spread}", "alle {n} Ziehungen: {spread}"),
     "draw": ("draw {n}", "Ziehung {n}"),
+    "shard": ("shard {shard}", "Teil {shard}"),
     "not_judged_yet": ("not judged", "nicht bewertet"),
     "older_runs": ("… {runs} (--json has them all)", "… {runs} (--json nennt alle)"),
     "unusable": ("cannot be used: {fault}", "nicht brauchbar: {fault}"),

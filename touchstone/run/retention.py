@@ -56,7 +56,7 @@ def _remove(bundle: Bundle) -> bool:
 def _kept(bundle: Bundle) -> Kept | None:
     try:
         manifest, path = bundle.manifest, bundle.path / RESULT_NAME
-        is_whole = manifest.filter is None and manifest.rejudged_from is None
+        is_whole = manifest.filter is manifest.shard is manifest.rejudged_from is None
         complete = is_whole and path.exists() and read_json(path)["run"]["complete"] is True
     except (BadInputError, KeyError, TypeError):
         return None
