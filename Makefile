@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 # Options for the last command of a target: make test ARGS="-k select", make demo ARGS="--into story".
 ARGS ?=
 
-.PHONY: demo test docs live lint fix bench schemas lock
+.PHONY: demo test e2e docs live lint fix bench schemas lock
 
 demo: $(STAMP)
 	$(BIN)/python -m touchstone demo $(ARGS)
@@ -28,6 +28,10 @@ browser: $(STAMP)
 live: $(STAMP)
 	$(BIN)/python -m pytest -m live tests/live $(ARGS)
 
+# The Action as a runner runs it, by act on this machine, against a GitHub of the tests.
+e2e: $(STAMP)
+	$(BIN)/python -m pytest -m e2e tests/action $(ARGS)
+
 lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -39,7 +43,7 @@ lint: $(STAMP)
 	$(BIN)/check-jsonschema --check-metaschema schemas/*.json
 	$(BIN)/pre-commit validate-manifest .pre-commit-hooks.yaml
 	$(BIN)/python -m pytest -q tests/test_docs.py tests/test_docs_reference.py
-	$(BIN)/mkdocs build --quiet --strict --site-dir $(VENV)/site
+	$(BIN)/mkdocs build --strict --site-dir $(VENV)/site
 
 # The documents as a site in site/, every link and anchor checked.
 docs: $(STAMP)
