@@ -30,6 +30,7 @@ FORBIDDEN = [
     ("baseline/__init__.py", "import git", "GitPython has"),
     ("engine/__init__.py", "import httpx", "httpx is"),
     ("engine/__init__.py", "import psutil", "processes and memory"),
+    ("render/report.py", "import jinja2", "jinja2 fills"),
 ]
 
 

@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from click.shell_completion import ShellComplete
 
 from tests.kit.chat_server import ChatServer
 from tests.kit.cli import environment, touchstone
+from tests.kit.markup import markup
 from tests.kit.minds import (
     JUDGE,
     MODEL,
@@ -49,8 +51,16 @@ def repo(tmp_path_factory: pytest.TempPathFactory, clerk: Clerk) -> Iterator[Scr
         made.commit("break it", {BASELINE: good.replace('"pct":90', '"pct":99')})
         made.commit("put it right", {BASELINE: good})
         clerk.flags = lambda given: given.prompt == "P02" and given.today and given.pass_ == 0
+        _next_second()
         assert touchstone(made.path, "check", "-q").code == 0
         yield made
+
+
+def _next_second() -> None:
+    """Runs of one second are in no order; the one made now is the latest."""
+    began = int(time.time())
+    while int(time.time()) == began:
+        time.sleep(0.02)
 
 
 def test_history_tells_each_commit_with_its_numbers(repo: ScratchRepo) -> None:
@@ -213,3 +223,38 @@ def test_the_completion_script_names_the_command(tmp_path: Path) -> None:
     )
     assert done.returncode == 0
     assert "compdef" in done.stdout
+
+
+def test_a_report_as_a_page_holds_the_run_against_a_baseline(repo: ScratchRepo) -> None:
+    page = repo.path / "page.html"
+    done = touchstone(
+        repo.path, "report", "latest", "--against", BASELINE, "--format", "html", "--write", str(page)
+    )
+    assert (done.code, done.out) == (0, ""), done.err
+    assert done.err == f"{page}: {page.stat().st_size} bytes\n"
+    text = " ".join(markup(page.read_text("utf-8")).text.split())
+    comparison = touchstone(repo.path, "compare", BASELINE, "latest", "--json").json()
+    assert f"{comparison['counts']['unchanged']} unchanged" in text
+    assert "⚠ safety: flagged once in 5 judgements (P02)" in text
+    assert comparison["cells"][0]["model"] in text
+    assert "a better prompt" in text, "the baseline's history is there"
+    assert AUTHOR in text
+
+
+def test_a_report_as_a_page_of_the_run_alone(repo: ScratchRepo) -> None:
+    done = touchstone(repo.path, "report", "latest", "--format", "html", "--language", "de")
+    assert done.code == 0, done.err
+    page = markup(done.out)
+    assert page.elements[0] == ("html", {"lang": "de"})
+    assert "ein Lauf für sich" in page.text
+    assert touchstone(repo.path, "report", "latest", "--format", "html", "--json").json()["cells"]
+
+
+def test_history_writes_a_page_beside_its_text(repo: ScratchRepo) -> None:
+    page = repo.path / "history.html"
+    done = touchstone(repo.path, "history", "clerk", "--html", str(page))
+    assert done.code == 0, done.err
+    assert done.out == touchstone(repo.path, "history", "clerk").out
+    found = markup(page.read_text("utf-8"))
+    assert len(found.of("chart")) == 1
+    assert "recomputed" in found.text, "the commit that broke it says why it has no number"
