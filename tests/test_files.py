@@ -64,6 +64,7 @@ def test_canonical_json_has_one_form_and_reads_back(value: Any) -> None:
     assert "\n" not in line
     again = parse_json(line, "x")
     assert json_line(again) == line
+    assert digest_of(value) == sha256_of(line)
     assert parse_json(json_pretty(value), "x") == again
     assert json.loads(line, parse_constant=pytest.fail) == again
 

@@ -14,7 +14,7 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from glob import escape
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,9 @@ from touchstone.errors import BadInputError, NotJudgedError
 
 JSON_DEPTH_MAX = 64
 JSON_DECIMALS = 6
+DIGEST_DEPTH = 2
+"""Levels of a document whose line is hashed piece by piece: fields, and the items of its long lists."""
+_SHA256 = "sha256:"
 
 _KEPT_AS_IS = frozenset({str, int, bool, type(None)})
 _LINE_SEPARATORS = str.maketrans({"\u2028": "\\u2028", "\u2029": "\\u2029"})
@@ -35,7 +38,7 @@ _CONFLICT_MARKER = re.compile(r"^(<{7} |={7}$|>{7} )", re.MULTILINE)
 def sha256_of(text: str | bytes) -> str:
     """`sha256:<64 hex digits>` of the bytes, or of the text's UTF-8 bytes."""
     data = text.encode("utf-8") if isinstance(text, str) else text
-    return "sha256:" + hashlib.sha256(data).hexdigest()
+    return _SHA256 + hashlib.sha256(data).hexdigest()
 
 
 def canonical(value: Any) -> Any:
@@ -71,8 +74,11 @@ def json_document(value: dict[str, Any]) -> str:
 
 
 def digest_of(value: Any) -> str:
-    """The hash over a value's canonical JSON line."""
-    return sha256_of(json_line(value))
+    """The hash over a value's canonical JSON line, taken piece by piece: a large value has a long line."""
+    found = hashlib.sha256()
+    for piece in _line_pieces(value, DIGEST_DEPTH):
+        found.update(piece.encode("utf-8"))
+    return _SHA256 + found.hexdigest()
 
 
 def parse_json(text: str | bytes, source: str) -> Any:
@@ -262,6 +268,24 @@ def exclusive_lock(path: Path, busy: str, hint: str | None = None) -> Iterator[N
         yield
     finally:
         os.close(descriptor)
+
+
+def _line_pieces(value: Any, depth: int) -> Iterator[str]:
+    """`json_line`, cut at the seams of the outermost `depth` levels."""
+    items: Iterable[tuple[str, Any]]
+    if depth and isinstance(value, dict):
+        named = {str(key): item for key, item in value.items()}
+        items, ends = ((f"{json_line(key)}:", named[key]) for key in sorted(named)), "{}"
+    elif depth and isinstance(value, (list, tuple)):
+        items, ends = (("", item) for item in value), "[]"
+    else:
+        yield json_line(value)
+        return
+    yield ends[0]
+    for number, (head, item) in enumerate(items):
+        yield f",{head}" if number else head
+        yield from _line_pieces(item, depth - 1)
+    yield ends[1]
 
 
 def _replace(target: Path, data: bytes) -> None:
