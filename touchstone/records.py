@@ -6,6 +6,22 @@ from typing import Any, Self, cast
 
 from pydantic import BaseModel, ConfigDict
 
+from touchstone.errors import BadInputError
+
+
+def check_schema(document: object, known: int, source: str) -> None:
+    """Raise BadInputError where a kept document's schema number is newer than `known`, or no number.
+
+    A missing number, or one that never was, is left to the document's class.
+    """
+    version = document.get("schema_version") if isinstance(document, dict) else None
+    if isinstance(version, bool):
+        raise BadInputError(f"{source}: schema_version: a number is due, not true or false")
+    if isinstance(version, int) and version > known:
+        raise BadInputError(
+            f"{source}: schema {version} is newer than this touchstone reads ({known})", "Update touchstone."
+        )
+
 
 class Record(BaseModel):
     """A frozen, fully typed record. Unknown fields are refused: a newer file has a newer schema number."""

@@ -32,6 +32,7 @@ from touchstone.baseline.schema import (
 from touchstone.errors import BadInputError
 from touchstone.files import canonical, json_line, json_pretty, parse_json, read_bytes
 from touchstone.pack.suite import Suite
+from touchstone.records import check_schema
 from touchstone.result.schema import Cell, ResultDoc
 from touchstone.result.select import cost_of
 from touchstone.run.records import EvalResponse, Manifest, SampleKey
@@ -294,11 +295,7 @@ def _upgraded(value: dict[str, Any], source: str) -> dict[str, Any]:
     version = value.get("schema_version")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise BadInputError(f"{source}: not a baseline (no schema_version)")
-    if version > BASELINE_SCHEMA:
-        raise BadInputError(
-            f"{source}: written in schema {version}, this touchstone reads up to {BASELINE_SCHEMA}",
-            "Update touchstone.",
-        )
+    check_schema(value, BASELINE_SCHEMA, source)
     while version < BASELINE_SCHEMA:
         value = UPGRADES[version](value)
         version = value["schema_version"]

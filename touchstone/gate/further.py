@@ -20,7 +20,7 @@ from touchstone.files import read_json, write_json
 from touchstone.gate.runs import manifest_of
 from touchstone.judge.phase import read_verdicts
 from touchstone.judge.records import Verdict
-from touchstone.records import Record
+from touchstone.records import Record, check_schema
 from touchstone.result.rows import rows_of
 from touchstone.result.schema import Row
 from touchstone.result.scorecard import score_rows
@@ -29,6 +29,7 @@ from touchstone.run.bundle import Bundle
 from touchstone.run.records import Manifest, SampleKey
 
 CONFIRM_NAME = "confirm.json"
+CONFIRM_SCHEMA = 1
 
 CHECK_DRAW = 10
 """The planned draw of a check; draws 0, 1, 2 … are those of a promotion."""
@@ -68,8 +69,10 @@ def read_confirm_plan(bundle: Bundle, reference: str) -> ConfirmPlan:
     path, empty = bundle.path / CONFIRM_NAME, ConfirmPlan(run=bundle.id, reference=reference, rounds=[])
     if not path.exists():
         return empty
+    value = read_json(path)
+    check_schema(value, CONFIRM_SCHEMA, str(path))
     try:
-        kept = ConfirmPlan.model_validate(read_json(path))
+        kept = ConfirmPlan.model_validate(value)
     except ValidationError:
         raise BadInputError(f"{path}: not a confirm plan", "Start a new run: touchstone check") from None
     return kept if kept.reference == reference else empty

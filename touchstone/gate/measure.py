@@ -222,7 +222,8 @@ def _judge(bench: Bench, bundle: Bundle, judge: Judge, **what: Any) -> None:
 def _schema_works(bundle: Bundle, ask: Ask, setup: JudgeSetup, *, keep: bool) -> bool:
     path = bundle.path / SELF_TESTS_NAME
     if keep and path.exists():
-        return bool(read_json(path).get("judge_schema") == "enforced")
+        kept = read_json(path)
+        return isinstance(kept, dict) and kept.get("judge_schema") == "enforced"
     works = schema_works(ask, setup.model)
     write_json(path, {"judge_schema": "enforced" if works else "ignored"})
     return works

@@ -13,10 +13,11 @@ from touchstone.files import read_json, write_document
 from touchstone.host.merge import WindowFacts, peak_of, worst_words_of
 from touchstone.judge.phase import read_verdicts
 from touchstone.judge.records import Verdict
+from touchstone.records import check_schema
 from touchstone.result.build import build_result_doc
 from touchstone.result.rows import current_verdict
 from touchstone.result.schema import RESULT_SCHEMA, ResultDoc
-from touchstone.result.select import Selection
+from touchstone.result.select import SELECTION_SCHEMA, Selection
 from touchstone.result.timing import CellMachine
 from touchstone.run.bundle import Bundle
 from touchstone.run.finalize import Facts, facts_of, write_facts
@@ -83,8 +84,10 @@ def read_selection(bundle: Bundle) -> Selection | None:
     path = bundle.path / SELECTION_NAME
     if not path.exists():
         return None
+    value = read_json(path)
+    check_schema(value, SELECTION_SCHEMA, str(path))
     try:
-        return Selection.model_validate(read_json(path))
+        return Selection.model_validate(value)
     except ValidationError:
         raise BadInputError(
             f"{path}: not a selection", "Choose again: touchstone select RUN RUN RUN"
@@ -94,12 +97,7 @@ def read_selection(bundle: Bundle) -> Selection | None:
 def read_result(path: Path) -> ResultDoc:
     """A `result.json`; a newer schema is one clear sentence."""
     value = read_json(path)
-    version = value.get("schema_version") if isinstance(value, dict) else None
-    if isinstance(version, int) and version > RESULT_SCHEMA:
-        raise BadInputError(
-            f"{path}: schema {version} is newer than this touchstone reads ({RESULT_SCHEMA})",
-            "Update touchstone.",
-        )
+    check_schema(value, RESULT_SCHEMA, str(path))
     try:
         return ResultDoc.model_validate(value)
     except ValidationError as error:

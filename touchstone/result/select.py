@@ -16,6 +16,8 @@ from touchstone.records import Record
 from touchstone.result.numbers import mean
 from touchstone.result.schema import ResultDoc, Row
 
+SELECTION_SCHEMA = 1
+
 RUNS_MIN = 3
 _IDS_SHOWN = 5
 

@@ -25,6 +25,7 @@ from touchstone.files import (
     write_atomic,
     write_json,
 )
+from touchstone.records import check_schema
 from touchstone.run import plan
 from touchstone.run.records import MANIFEST_SCHEMA, EvalResponse, Manifest, SampleKey
 
@@ -143,12 +144,7 @@ def read_manifest(path: Path) -> Manifest:
             f"{path.parent}: not a run (no {path.name})", "Name a folder that touchstone eval has made."
         )
     value = read_json(path)
-    version = value.get("schema_version") if isinstance(value, dict) else None
-    if isinstance(version, int) and version > MANIFEST_SCHEMA:
-        raise BadInputError(
-            f"{path}: schema {version} is newer than this touchstone reads ({MANIFEST_SCHEMA})",
-            "Update touchstone.",
-        )
+    check_schema(value, MANIFEST_SCHEMA, str(path))
     try:
         manifest = Manifest.model_validate(value)
     except ValidationError as error:
