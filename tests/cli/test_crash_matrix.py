@@ -87,7 +87,9 @@ class Worker:
     def run(self, *args: str, fault: Fault | None = None) -> Ended:
         asks = args[0] in {"eval", "judge", "check", "measure"}
         address = ("--base-url", self.server.base_url) if asks else ()
-        return self.forks.run(self.project, *args, *address, fault=fault)
+        ended = self.forks.run(self.project, *args, *address, fault=fault)
+        self.server.settle()
+        return ended
 
     def samples_asked(self, since: int, preflight: bool) -> int:
         """Answers and verdicts asked for since then, without the preflight that opens a model's block."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import http.client
 import itertools
 import json
 import socket
@@ -240,6 +241,16 @@ class ChatServer:
         """TCP connections accepted so far."""
         return self._book.connections
 
+    def settle(self, within_s: float = 10.0) -> None:
+        """Waits until every connection is closed: what a killed client had sent has then been counted."""
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", self.port)) as last:
+            last.request("GET", "/settle")  # taken up only after all that came before
+            last.getresponse().read()
+        until = time.monotonic() + within_s
+        while self._server.is_connected:
+            assert time.monotonic() < until, "a client is still connected"
+            time.sleep(0.002)
+
     def script_for(self, asked: Asked) -> Script:
         """The script that answers this request."""
         if asked.path in self.routes:
@@ -321,6 +332,11 @@ class _Server(ThreadingHTTPServer):
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that hangs up, or refuses the certificate, is no error here."""
+
+    @property
+    def is_connected(self) -> bool:
+        with self._guard:
+            return bool(self._open)
 
     def cut_connections(self) -> None:
         with self._guard:
