@@ -11,7 +11,6 @@ import pytest
 from tests.kit.documents import DOCUMENTS, ROOT
 from touchstone.baseline.comparison import Comparison
 from touchstone.baseline.schema import Baseline
-from touchstone.cli.main import VERBS
 from touchstone.records import Record
 from touchstone.result.schema import ResultDoc
 
@@ -31,13 +30,6 @@ def test_readme_names_every_tool_it_is_compared_with_as_the_page_does() -> None:
     assert names is not None
     assert page is not None
     assert names[1] == page[1]
-
-
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_verbs_the_documents_name_exist(document: Path) -> None:
-    """In running text; commands in blocks are looked at with their options in test_docs_reference."""
-    named = set(re.findall(r"`touchstone ([a-z]+)", _FENCE.sub("", document.read_text())))
-    assert named <= set(VERBS)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))

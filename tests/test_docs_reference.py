@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import json
 import os
@@ -19,7 +20,7 @@ import yaml
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel
 
-from tests.kit.documents import DOCUMENTS, ROOT, Block, blocks, calls, table_rows
+from tests.kit.documents import DOCUMENTS, ROOT, Block, blocks, calls, spoken, table_rows
 from touchstone.cli.inputs import INPUTS
 from touchstone.cli.main import GROUPS, VERBS, touchstone
 from touchstone.cli.options import SETTING_FLAGS
@@ -188,22 +189,30 @@ def test_hooks_named_are_those_there_are(document: str) -> None:
 # --- examples ------------------------------------------------------------------------------------------
 
 
-SHELL_CALLS = [
+TYPED = [
     pytest.param(words, id=f"{block.place} {' '.join(words)}"[:90])
     for document in DOCUMENTS
     for block in blocks(document, "sh")
     for words in calls(block)
 ]
+NAMED = [
+    pytest.param(words, id=f"{document.relative_to(ROOT)} {' '.join(words)}"[:90])
+    for document in DOCUMENTS
+    for words in spoken(document)
+]
 
 
-@pytest.mark.parametrize("words", SHELL_CALLS)
-def test_every_command_shown_is_one_that_is_understood(words: list[str]) -> None:
-    if words[0].startswith("-"):
-        assert words in (["--version"], ["--help"])
-        return
-    command = command_of(words[0])
-    context = click.Context(command, info_name=words[0], ignore_unknown_options=False)
-    command.make_parser(context).parse_args(list(words[1:]))
+@pytest.mark.parametrize("words", TYPED)
+def test_every_command_to_type_is_understood(words: list[str]) -> None:
+    command_of(words[0]).make_context(words[0], list(words[1:]))
+
+
+@pytest.mark.parametrize("words", NAMED)
+def test_every_command_in_running_text_has_what_it_names(words: list[str]) -> None:
+    """Its verb and options; what it is given may be left out where it is only talked of."""
+    talked_of = (click.MissingParameter, click.BadOptionUsage, click.exceptions.NoArgsIsHelpError)
+    with contextlib.suppress(*talked_of):
+        command_of(words[0]).make_context(words[0], list(words[1:]))
 
 
 YAML_BLOCKS = [

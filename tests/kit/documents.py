@@ -50,6 +50,13 @@ def calls(block: Block) -> Iterator[list[str]]:
             yield shlex.split(found[1])
 
 
+def spoken(path: Path) -> Iterator[list[str]]:
+    """Every `touchstone …` in running text as words, without the name."""
+    text = _FENCE.sub("", path.read_text(encoding="utf-8"))
+    for found in re.finditer(r"`touchstone ([a-z][^`>]*)[^`]*`", text):
+        yield shlex.split(found[1].replace('"…"', "WORD"))
+
+
 def table_rows(text: str, heading: str) -> list[list[str]]:
     """The rows of the first table under a heading, cell by cell, the head left out."""
     section = re.search(rf"^## {re.escape(heading)}$(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
