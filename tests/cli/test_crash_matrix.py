@@ -267,6 +267,15 @@ def newest_result(worker: Worker) -> Any:
     return len(worker.run_ids()), without_times(json.loads(path.read_text()))
 
 
+def the_merged_run(worker: Worker) -> Any:
+    """The one run that shards became, and what of a run lies where it was put together."""
+    manifests = [json.loads(path.read_text()) for path in worker.project.glob("runs/*/manifest.json")]
+    (run,) = [manifest["id"] for manifest in manifests if manifest["merged_from"]]
+    folder = worker.project / "runs"
+    left = sorted(path.name for path in (folder / ".merging").iterdir() if path.is_dir())
+    return left, without_times(json.loads((folder / run / "result.json").read_text()))
+
+
 def verdict_of_the_check(worker: Worker) -> Any:
     (path,) = worker.project.glob("runs/*/comparison.json")
     kept = json.loads(path.read_text())
@@ -342,6 +351,7 @@ class Stage:
             *self._asking(self._started(1), 1),
             *self._asking(self._started(CONCURRENCY), CONCURRENCY),
             *self._kept_truth(),
+            self._merging(),
         ]  # fmt: skip
 
     def _started(self, at_once: int) -> Path:
@@ -367,6 +377,12 @@ class Stage:
             scene,
             replace(scene, name=f"judge{name}", snapshot=answered, command=command, preflight=False),
         ]
+
+    def _merging(self) -> Scene:
+        self.worker.lay_out(self.project)
+        for number in (1, 2):
+            self.run("measure", "--shard", f"{number}/2", "-q")
+        return Scene("merge", self.kept("shards"), ("merge", *self.worker.run_ids()), the_merged_run)
 
     def _kept_truth(self) -> Iterator[Scene]:
         """Select, promote, and the confirm step of a check against what was promoted."""

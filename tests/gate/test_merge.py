@@ -361,7 +361,7 @@ def test_a_merge_that_was_cut_off_leaves_nothing_and_the_next_clears_it(tmp_path
     shards = three(tmp_path)
     assert len(list_bundles(tmp_path)) == 3
     merge(tmp_path, *shards)
-    assert sorted(path.name for path in (tmp_path / WORKSHOP_NAME).iterdir()) == [".gitignore", ".lock"]
+    assert sorted(path.name for path in (tmp_path / WORKSHOP_NAME).iterdir()) == [".lock"]
 
 
 def test_a_shard_somebody_works_on_is_left_alone(tmp_path: Path) -> None:

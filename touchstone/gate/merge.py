@@ -40,6 +40,7 @@ from touchstone.run.records import GitState, HostInfo, Manifest
 WORKSHOP_NAME = ".merging"
 """Where a run lies in the runs folder while it is put together."""
 
+_LOCK_NAME = ".lock"
 _OWN_FIELDS = frozenset(
     {"id", "started", "pack_path", "plan", "shard", "launch", "host", "self_tests", "digest", "git.clean"}
 )
@@ -300,7 +301,7 @@ def _workshop(runs_dir: Path) -> Iterator[Path]:
     workshop = runs_dir / WORKSHOP_NAME
     make_folder(workshop)
     busy = f"{runs_dir}: another touchstone process is merging there"
-    with exclusive_lock(workshop / ".lock", busy, "Wait for it to end."):
+    with exclusive_lock(workshop / _LOCK_NAME, busy, "Wait for it to end."):
         _clear(workshop)
         try:
             yield workshop
@@ -310,9 +311,11 @@ def _workshop(runs_dir: Path) -> Iterator[Path]:
 
 def _clear(workshop: Path) -> None:
     """Remove what a merge that was cut off has left."""
-    for folder in workshop.iterdir():
-        if folder.is_dir():
-            shutil.rmtree(folder, ignore_errors=True)
+    for path in workshop.iterdir():
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        elif path.name != _LOCK_NAME:
+            path.unlink(missing_ok=True)
 
 
 def _merged_from(bundle: Bundle) -> list[str]:
