@@ -24,6 +24,10 @@ test: $(STAMP)
 browser: $(STAMP)
 	$(BIN)/python -m pytest -m browser tests/browser $(ARGS)
 
+# Plays the demo and takes the pictures of docs/images anew. Needs Chromium too, and takes a few minutes.
+pictures: $(STAMP)
+	$(BIN)/python .ci/pictures.py $(ARGS)
+
 # A second real engine beside the embedded one; its environment is kept in the cache folder. Optional.
 live: $(STAMP)
 	$(BIN)/python -m pytest -m live tests/live $(ARGS)

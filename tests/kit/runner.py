@@ -136,8 +136,9 @@ class Home:
         repo.git("remote", "add", "origin", f"file://{self.bare.path}")
         whole = ["+refs/heads/*:refs/remotes/origin/*"] if not depth else []
         deep = [f"--depth={depth}"] if depth else []
-        repo.git("fetch", "--quiet", "--no-tags", *deep, "origin", commit, *whole)
-        repo.git("checkout", "--quiet", "--detach", commit)
+        name = f"refs/remotes/pull/{NUMBER}/merge"
+        repo.git("fetch", "--quiet", "--no-tags", *deep, "origin", f"+{commit}:{name}", *whole)
+        repo.git("checkout", "--quiet", "--detach", name)
         return repo
 
 

@@ -150,7 +150,7 @@ def review_parts(
     parts = [*_sentences(occasion.first)]
     for review in worst_first(reviews):
         parts += _pack_parts(review, words, limits, several=len(reviews) > 1)
-    return [*parts, _commands(reviews, occasion, words)]
+    return [*parts, *_commands(reviews, occasion, words)]
 
 
 def footer(occasion: Occasion, words: Words) -> str:
@@ -283,23 +283,28 @@ def _notes(comparison: Comparison, result: ResultDoc | None, words: Words) -> It
         yield Part(5, "notes", [[sentence(line) for line in lines]])
 
 
-def _commands(reviews: Sequence[PackReview], occasion: Occasion, words: Words) -> Part:
+def _commands(reviews: Sequence[PackReview], occasion: Occasion, words: Words) -> Iterator[Part]:
+    """What to type, for the packs that are in the tree."""
+    there = [review for review in reviews if review.comparison is not None or review.path is not None]
+    if not there:
+        return
     settings = _settings(occasion)
     base = ["--baseline-from", occasion.base] if occasion.base else []
-    named = [word for review in reviews for word in ("--pack", review.pack)]
+    named = [word for review in there for word in ("--pack", review.pack)]
     lines = [
         f"# {review_phrase(words, 'to_reproduce')}",
         _shell("git", "fetch", "origin", occasion.head_sha),
         _shell("git", "switch", "--detach", occasion.head_sha),
         _shell("touchstone", "check", *named, *base, *settings),
-        f"# {review_phrase(words, 'to_promote')}",
     ]
-    for review in reviews:
-        lines += _promotion(review, settings, words)
+    promotable = [review for review in there if review.status != "promotion"]
+    lines += [f"# {review_phrase(words, 'to_promote')}"] if promotable else []
+    lines += [line for review in promotable for line in _promotion(review, settings, words)]
     shown = block("\n".join(lines), "sh")
-    if any(review.status == "no_reference" for review in reviews):
-        return Part(2, "commands", [shown])
-    return Part(8, "commands", [folded(review_phrase(words, "commands"), shown)])
+    if any(review.status == "no_reference" for review in there):
+        yield Part(2, "commands", [shown])
+    else:
+        yield Part(8, "commands", [folded(review_phrase(words, "commands"), shown)])
 
 
 def _promotion(review: PackReview, settings: Sequence[str], words: Words) -> list[str]:

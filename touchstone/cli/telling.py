@@ -1,0 +1,146 @@
+"""Where a call's verdict is told: outputs, summary, log and the one comment.
+
+The order is that one: whatever fails later, the verdict stands. A comment that cannot be written never
+changes it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from touchstone.baseline.comparison import Comparison
+from touchstone.cli.call import WHOLE_CALL, Call
+from touchstone.cli.job import write_outputs, write_summary
+from touchstone.cli.session import say
+from touchstone.errors import ExitCode
+from touchstone.files import json_pretty
+from touchstone.forge import FORGES, CommentMark, ForgeError, Posted
+from touchstone.render.annotations import Annotation, command_line
+from touchstone.render.comment import comment_text, worth_posting
+from touchstone.render.comparison import comparison_text
+from touchstone.render.first import first_sentence
+from touchstone.render.plain import for_log, one_line
+from touchstone.render.review import PackReview, headline, overall
+from touchstone.render.summary import sentences_text, summary_text
+from touchstone.run.bundle import COMPARISON_NAME, REPORT_NAME
+
+
+def tell(call: Call) -> list[str]:
+    """Outputs, summary, log, comment, in this order; the notices about what could not be told."""
+    write_outputs(call.job.output, _outputs(call))
+    write_summary(call.job.summary, _summary(call))
+    _print(call)
+    posted = _post(call)
+    if posted is None:
+        return []
+    if posted.url is not None:
+        write_outputs(call.job.output, {"comment-url": posted.url})
+    if posted.detail is None:
+        return []
+    missing = first_sentence("no_comment", call.words)
+    told = " ".join(filter(None, [missing, posted.detail, posted.hint]))
+    write_summary(call.job.summary, f"\n{missing}\n")
+    say(told)
+    return [command_line(Annotation("notice", "touchstone", told))]
+
+
+def unfinished_outputs(error: BaseException) -> dict[str, str]:
+    """The outputs of a call that nobody expected to end like this; without a verdict."""
+    interrupted = isinstance(error, KeyboardInterrupt)
+    code = ExitCode.INTERRUPTED if interrupted else ExitCode.BUG
+    told = "interrupted" if interrupted else f"a bug in touchstone: {type(error).__name__}"
+    return {"exit-code": str(int(code)), "headline": f"{WHOLE_CALL}: {told}"}
+
+
+def _summary(call: Call) -> str:
+    if not call.is_share:
+        return summary_text(call.reviews, call.occasion, call.language)
+    return sentences_text(call.first)
+
+
+def _outputs(call: Call) -> dict[str, str]:
+    folders = [bundle.path for bundle in call.bundles]
+    return {
+        "exit-code": str(int(call.exit)),
+        "verdict": "shard" if call.is_share else overall(call.reviews),
+        "headline": one_line(_headline(call), 500),
+        "run": "\n".join(map(str, folders)),
+        "report": _files(folders, REPORT_NAME),
+        "comparison": _files(folders, COMPARISON_NAME),
+        "comment-url": "",
+    }
+
+
+def _headline(call: Call) -> str:
+    if call.is_share:
+        return call.first[-1]
+    stopped = call.reviews[-1].error if call.stopped is not None else None
+    why = f": {stopped.message}" if stopped is not None else ""
+    return headline(call.reviews, call.words) + why
+
+
+def _files(folders: Sequence[Path], name: str) -> str:
+    return "\n".join(str(folder / name) for folder in folders if (folder / name).is_file())
+
+
+def _print(call: Call) -> None:
+    if call.given.get("as_json"):
+        told = {"exit": int(call.exit), "packs": [_as_json(review) for review in call.reviews]}
+        click.echo(json_pretty(told, sort_keys=False), nl=False)
+        return
+    for sentence in call.first:
+        click.echo(for_log(sentence))
+    for review in call.reviews:
+        click.echo()
+        for sentence in review.first:
+            click.echo(for_log(f"{review.pack}: {sentence}"))
+        if review.comparison is not None:
+            click.echo(for_log(comparison_text(review.comparison, call.language, review.answers)), nl=False)
+        if review.error is not None:
+            say(f"touchstone: {review.pack}: {review.error.message}")
+            if review.error.hint:
+                say(f"  → {review.error.hint}")
+    sys.stdout.flush()
+
+
+def _as_json(review: PackReview) -> dict[str, Any]:
+    error, found = review.error, review.comparison
+    return {
+        "pack": review.pack,
+        "exit": int(review.exit),
+        "comparison": found.to_json() if found is not None else None,
+        "error": {"message": error.message, "hint": error.hint} if error is not None else None,
+    }
+
+
+def _post(call: Call) -> Posted | None:
+    """The one comment; None where there is no pull request to write it on, or none is wanted."""
+    number = call.event.number if call.event is not None else None
+    wanted = call.given["comment"]
+    if call.is_share or call.exit == ExitCode.INTERRUPTED:
+        return None
+    if number is None or call.job.place is None or wanted == "never":
+        return None
+    if call.job.token is None:
+        return Posted("not_posted", None, first_sentence("no_token", call.words))
+    occasion, comparisons = call.occasion, _comparisons(call.reviews)
+    mark = CommentMark(
+        occasion.tenant, occasion.target, occasion.name, occasion.run_id, occasion.attempt, occasion.head_sha
+    )
+    forge = FORGES["github"](call.job.place, call.job.token)
+    create = wanted == "always" or call.is_news or worth_posting(comparisons, existing=False)
+    try:
+        kept = forge.own_comment(number, mark)
+    except ForgeError as error:
+        return Posted("not_posted", None, error.message, error.hint)
+    text = comment_text(call.reviews, occasion, call.language, earlier=kept.body if kept else None)
+    return forge.upsert_comment(number, mark, text, create=create)
+
+
+def _comparisons(reviews: Sequence[PackReview]) -> list[Comparison | None]:
+    return [review.comparison if review.error is None else None for review in reviews]
