@@ -43,7 +43,7 @@ def against_lines(reading: Reading, words: Words, flavour: Flavour) -> list[str]
         *_moved(comparison, words),
         cell_table(comparison.cells, words, MOST) if comparison.cells else [],
         *(prompt_diff(diff, words, MOST) for diff in comparison.diffs),
-        [sentence(line) for line in judge_moved_lines(comparison.judge_moved, words)],
+        *_judge_moved(comparison, words),
         [f"- {sentence(line)}" for line in speed_lines(comparison.speed, words)],
         row_table(rows, words, MOST, several=_has_several_models(comparison)) if rows else [],
         *_answers(rows, reading.both, words, flavour),
@@ -82,6 +82,11 @@ def _moved(comparison: Comparison, words: Words) -> Iterator[Sequence[str]]:
             yield [review_phrase(words, key), "", *moved_list(moves, words, MOST)]
 
 
+def _judge_moved(comparison: Comparison, words: Words) -> Iterator[Sequence[str]]:
+    if lines := judge_moved_lines(comparison.judge_moved, words):
+        yield [sentence(lines[0]), "", *(f"- {sentence(line)}" for line in lines[1:])]
+
+
 def _has_several_models(comparison: Comparison) -> bool:
     return len({row.model for row in comparison.rows}) > 1
 
@@ -95,10 +100,10 @@ def _answers(
     for row in changed[:ANSWERS_SHOWN_MAX]:
         old, new = first_change(*both[_key(row)])
         name = " · ".join([row.prompt, row.variant, *([row.model] if several else [])])
-        title = f"{name}: {scores(row, words)}, {state_words(row, words)}"
+        title = f"{scores(row, words)}, {state_words(row, words)}"
         told = [(phrase(words, "old_answer"), old), (phrase(words, "new_answer"), new)]
         lines = [line for head, text in told for line in (f"**{head}**", "", *block(text), "")]
-        yield flavour.folded(title, lines[:-1])[:-1]
+        yield flavour.folded(name, title, lines[:-1])[:-1]
 
 
 def _key(row: ComparedRow) -> tuple[str, str, str]:

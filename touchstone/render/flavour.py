@@ -12,13 +12,15 @@ from collections.abc import Iterable
 from html import escape
 from typing import Literal, Protocol
 
-from touchstone.render.markdown import code, escaped, folded
+from touchstone.render.markdown import code, escaped, folded, html_code
 from touchstone.render.plain import one_line
 from touchstone.result.schema import Cell, ResultDoc
 
 Callout = Literal["info", "warning", "danger"]
 
-_NO_FILE_NAME = re.compile(r"[^\w .+-]|^[\s.]+|\s+$")
+_NO_FILE_NAME = re.compile(r"[^\w .+-]|^[ .]+|[ .]+$")
+_QUERY = ("=", "$=")
+_GAP = "\u200b"
 _TAG_GAPS = re.compile(r"[^a-z0-9-]")
 
 
@@ -31,8 +33,8 @@ class Flavour(Protocol):
     def notice(self, kind: Callout, text: str) -> list[str]:
         """A sentence to be seen; `text` is plain."""
 
-    def folded(self, title: str, lines: Iterable[str]) -> list[str]:
-        """Markdown behind a title; `title` is plain."""
+    def folded(self, name: str, told: str, lines: Iterable[str]) -> list[str]:
+        """Markdown behind a title: a name from outside and what is told of it, both plain."""
 
     def name(self, text: str) -> str:
         """A name from outside, in a sentence."""
@@ -49,9 +51,9 @@ class GitHub:
         """A quote."""
         return [f"> {escaped(text)}", ""]
 
-    def folded(self, title: str, lines: Iterable[str]) -> list[str]:
+    def folded(self, name: str, told: str, lines: Iterable[str]) -> list[str]:
         """A `details` element."""
-        return [*folded(escape(one_line(title)), lines), ""]
+        return [*folded(f"{html_code(name)}: {escape(one_line(told))}", lines), ""]
 
     def name(self, text: str) -> str:
         """The name, inert."""
@@ -71,18 +73,20 @@ class Obsidian:
         """A callout."""
         return [f"> [!{kind}] {escaped(text)}", ""]
 
-    def folded(self, title: str, lines: Iterable[str]) -> list[str]:
+    def folded(self, name: str, told: str, lines: Iterable[str]) -> list[str]:
         """A closed callout: a mark in front of every line keeps whatever stands in it inside."""
         inner = [part for line in lines for part in line.split("\n")]
-        return [f"> [!quote]- {escaped(title)}", *(f"> {line}" for line in inner), ""]
+        return [f"> [!quote]- {escaped(f'{name}: {told}')}", *(f"> {line}" for line in inner), ""]
 
     def name(self, text: str) -> str:
         """A link to the note of that name; a name no note can have is told beside it."""
         told = one_line(text)
         note = _NO_FILE_NAME.sub("-", told)
-        if not note.strip(" -"):
-            return code(told)
-        return f"[[{note}]]" if note == told else f"[[{note}]] ({code(told)})"
+        if note and note == told:
+            return f"[[{note}]]"
+        # Code that begins with an equals sign is a query to a plug-in.
+        shown = code(_GAP + told if told.startswith(_QUERY) else told)
+        return f"[[{note}]] ({shown})" if note.strip(" -.") else shown
 
 
 GITHUB: Flavour = GitHub()

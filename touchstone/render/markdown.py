@@ -19,7 +19,10 @@ _GAP = "\u200b"
 _SPECIAL = re.compile(r"[\\`*_\[\]!|<>~&$@#]")
 _INSTEAD = {"@": f"@{_GAP}", "#": f"#{_GAP}", "&": "&amp;", "$": "<span>$</span>"}
 """A dollar in an element of its own begins no formula; that is GitHub's own advice."""
-_REFERENCE = re.compile(r"(?i):(?=//)|www(?=\.)|\bgh(?=-\d)|:(?=[\w+-]+:)|\b[0-9a-f](?=[0-9a-f]{6,39}\b)")
+_REFERENCE = re.compile(
+    r"(?i):(?=//)|www(?=\.)|\bgh(?=-\d)|:(?=[\w+-]+:)|\b[0-9a-f](?=[0-9a-f]{6,39}\b)|%(?=%)|=(?==)"
+)
+"""The last two are Obsidian's: a comment, which hides all that follows, and a highlight."""
 _LINE_START = re.compile(r"^(\d{0,9})(?=[-+=.):/])")
 _COMMAND = re.compile(r"^([^\S\n]*)/", re.MULTILINE)
 _BACKTICKS = re.compile(r"`+")

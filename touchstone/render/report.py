@@ -205,7 +205,7 @@ def cell_table(result: ResultDoc, words: Words) -> list[str]:
         words["model"], words["variant"], words["level"], words["safety"], words["judged"],
         words["checks"], words["answer_tokens"], words["below_line"],
     ]  # fmt: skip
-    rows = [_cell_row(cell, words) for cell in result.cells]
+    rows = [_cell_row(cell, result, words) for cell in result.cells]
     if has_labels:
         header.append(words["labels"])
         for cell, row in zip(result.cells, rows, strict=True):
@@ -213,13 +213,14 @@ def cell_table(result: ResultDoc, words: Words) -> list[str]:
     return table(header, rows)
 
 
-def _cell_row(cell: Cell, words: Words) -> list[str]:
+def _cell_row(cell: Cell, result: ResultDoc, words: Words) -> list[str]:
+    gated = bool(result.instrument.dimensions)
     checks = cell.quality.checks if cell.quality else Tally(passed=0, of=0)
     return [
         escaped(cell.model),
         escaped(cell.variant),
         level_and_score(cell, words),
-        escaped(safety_mark(cell, words)),
+        words["not_assessed"] if gated and cell.quality is None else escaped(safety_mark(cell, words)),
         f"{cell.counts.judged}/{cell.counts.planned}",
         numbers.tally(checks) if checks.of else "–",
         length_words(cell, words),

@@ -71,13 +71,13 @@ def row_table(result: ResultDoc, words: Words) -> list[str]:
 
 def answer_lines(reading: Reading, words: Words, flavour: Flavour) -> list[str]:
     """The worst rows in full: each repeat's answer, and what the judge said of it."""
-    told = [row for row in _worth_reading(reading.result, words) if row.key in reading.answers]
+    shown = [row for row in _worth_reading(reading.result, words) if row.key in reading.answers]
     lines: list[str] = []
-    for row in told[:ANSWERS_SHOWN_MAX]:
-        title = f"{words['answer']}: {_name(row, reading.result)}, {numbers.percent(row.pct, words)}"
-        lines += flavour.folded(title, _said(row, reading, words))
-    if len(told) > ANSWERS_SHOWN_MAX:
-        lines += [phrase(words, "more_rows", n=len(told) - ANSWERS_SHOWN_MAX, file="responses.jsonl"), ""]
+    for row in shown[:ANSWERS_SHOWN_MAX]:
+        told = f"{numbers.percent(row.pct, words)}, {words[row.state] if row.state else words['na']}"
+        lines += flavour.folded(_name(row, reading.result), told, _said(row, reading, words))
+    if len(shown) > ANSWERS_SHOWN_MAX:
+        lines += [phrase(words, "more_rows", n=len(shown) - ANSWERS_SHOWN_MAX, file="responses.jsonl"), ""]
     return lines
 
 
