@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.kit import desk
 from tests.kit.chat_server import ChatServer
@@ -117,6 +118,19 @@ def test_what_cannot_be_written_is_refused_before_anything_is(
     assert words in caught.value.message
     assert "secret" not in caught.value.message + (caught.value.hint or "")
     assert [path.name for path in project.iterdir()] == [".git"]
+
+
+def test_the_last_job_of_several_macs_runs_and_fails_where_a_shard_failed(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A job that is skipped counts as passed, and what `needs` a failed job is skipped unless it says so."""
+    init(capsys, *NOBODY, *SOURCE, "--shards", "3")
+    jobs = yaml.safe_load((project / ".github" / "workflows" / "touchstone.yml").read_text())["jobs"]
+    measure, check = jobs["measure"], jobs["check"]
+    assert measure["strategy"] == {"fail-fast": False, "matrix": {"shard": [1, 2, 3]}}
+    assert measure["permissions"] == {"contents": "read"}, "only the last job writes"
+    assert check["needs"] == "measure"
+    assert check["if"] == "${{ !cancelled() && needs.measure.result != 'skipped' }}"
 
 
 @pytest.mark.parametrize("shards", ["1", "3"])
