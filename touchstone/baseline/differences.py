@@ -22,6 +22,6 @@ def differences(one: Any, other: Any, place: str = "") -> Iterator[Difference]:
         yield place, one, other
 
 
-def first_difference(one: Any, other: Any) -> Difference | None:
-    """The first place where the values differ."""
-    return next(differences(one, other), None)
+def first_difference(one: Any, other: Any, place: str = "") -> Difference | None:
+    """The first place where the values differ; they stand at `place` themselves."""
+    return next(differences(one, other, place), None)

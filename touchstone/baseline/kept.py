@@ -6,7 +6,7 @@ are not kept: they say something of the machine, not of the answer.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from pydantic import ValidationError
@@ -63,15 +63,15 @@ def counting(suite: Suite, prompt: str) -> list[str]:
     return [check.id for check in checks_of(suite, prompt) if check.counts and check.id is not None]
 
 
-def draws_of(baseline: Baseline, suite: Suite) -> list[list[Row]]:
-    """Every run's rows, scored under the suite's rules; `baseline` must be of one piece."""
+def draws_of(baseline: Baseline, suite: Suite) -> Iterator[list[Row]]:
+    """Run after run, its rows scored under the suite's rules; `baseline` must be of one piece."""
     answers = {(kept.model, kept.variant, kept.prompt): kept.sha256 for kept in baseline.answer_hashes}
-    draws: list[list[Row]] = [[] for _ in baseline.runs]
-    for kept in baseline.verdicts:
-        hashes = answers[kept.model, kept.variant, kept.prompt]
-        for run, rows in enumerate(draws):
-            rows.append(_row(kept, hashes, run, suite))
-    return [score_rows(rows, suite) for rows in draws]
+    for run in range(len(baseline.runs)):
+        rows = (
+            _row(kept, answers[kept.model, kept.variant, kept.prompt], run, suite)
+            for kept in baseline.verdicts
+        )
+        yield score_rows(rows, suite)
 
 
 def kept_variant(variant: VariantText) -> KeptVariant:
@@ -167,15 +167,27 @@ def _repeat(kept: KeptVerdict, hashes: Sequence[str], place: int, number: int) -
         status=kept.status[place],
         verdict="judged",
         reason=None,
-        scores={dimension: scores[place] for dimension, scores in kept.scores.items()},
+        scores=_shared_scores(tuple((id_, scores[place]) for id_, scores in kept.scores.items())),
         red_flag=kept.flags[place],
-        checks={id_: _check(scores[place]) for id_, scores in kept.checks.items()},
+        checks={id_: _check(scores[place]) for id_, scores in kept.checks.items()} or NOTHING,
         label=kept.labels[place],
         answer_sha256=hashes[place],
         answer_chars=kept.chars[place],
         prompt_tokens=kept.prompt_tokens[place],
         completion_tokens=kept.completion_tokens[place],
+        listed=NOTHING,
+        detail=None,
     )
+
+
+# Rows are frozen, and a large baseline has tens of thousands: what many of them say stands there once.
+
+NOTHING: dict[str, CheckScore] = {}
+
+
+@lru_cache(maxsize=4096)
+def _shared_scores(scores: tuple[tuple[str, int], ...]) -> dict[str, int]:
+    return dict(scores)
 
 
 @lru_cache(maxsize=1024)

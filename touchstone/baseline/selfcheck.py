@@ -17,8 +17,9 @@ from touchstone.errors import BadInputError
 from touchstone.files import canonical, digest_of, sha256_of
 from touchstone.pack.digest import hashes_of
 from touchstone.pack.suite import Suite
+from touchstone.records import Record
 from touchstone.result.labels import label_report
-from touchstone.result.rows import rows_by_cell
+from touchstone.result.rows import CellKey, rows_by_cell
 from touchstone.result.schema import Row
 from touchstone.result.scorecard import cell_counts, cell_quality
 from touchstone.result.timing import length_medians
@@ -45,15 +46,13 @@ def check(baseline: Baseline, source: str) -> None:
     suite = suite_of(baseline, source)
     for problem in _misfits(baseline, suite):
         raise BadInputError(f"{source}: {problem}", hint)
-    derived = _derived(baseline, suite)
-    if derived == baseline:
-        return
-    difference = first_difference(canonical(baseline.to_json()), canonical(derived.to_json()))
-    if difference is not None:
-        place, says, recomputed = difference
-        raise BadInputError(
-            f"{source}: {place}: file says {_shown(says)}, recomputed {_shown(recomputed)}", hint
-        )
+    for place, kept, derived in _derived(baseline, suite):
+        difference = None if kept == derived else first_difference(_plain(kept), _plain(derived), place)
+        if difference is not None:
+            where, says, recomputed = difference
+            raise BadInputError(
+                f"{source}: {where}: file says {_shown(says)}, recomputed {_shown(recomputed)}", hint
+            )
 
 
 def _misfits(baseline: Baseline, suite: Suite) -> Iterator[str]:
@@ -164,32 +163,37 @@ def _key(kept: Any) -> RowKey:
     return (kept.model, kept.variant, kept.prompt)
 
 
-def _derived(baseline: Baseline, suite: Suite) -> Baseline:
-    """The baseline with everything derived computed anew from what it is derived from."""
-    draws = draws_of(baseline, suite)
-    typical = next(number for number, run in enumerate(baseline.runs) if run.typical)
-    run, cells = baseline.runs[typical], rows_by_cell(draws[typical])
-    variants = {id_: _derived_variant(kept) for id_, kept in baseline.variants.items()}
-    cases = {prompt: _derived_case(kept, suite, prompt) for prompt, kept in baseline.cases.items()}
-    return baseline.model_copy(
-        update={
-            "date": run.day,
-            "git": baseline.git.model_copy(update={"commit": run.commit, "clean": run.clean}),
-            "hashes": hashes_of(suite),
-            "variants": variants,
-            "cases": cases,
-            "cells": [_derived_cell(cell, cells[cell.model, cell.variant], suite) for cell in baseline.cells],
-            "verdicts": [
-                kept.model_copy(
-                    update={
-                        "state": [rows[number].state for rows in draws],
-                        "pct": [rows[number].pct for rows in draws],
-                    }
-                )
-                for number, kept in enumerate(baseline.verdicts)
-            ],
-        }
-    )
+def _derived(baseline: Baseline, suite: Suite) -> Iterator[tuple[str, object, object]]:
+    """(place, as kept, computed anew from what it is derived from), in the order of the file."""
+    run = next(run for run in baseline.runs if run.typical)
+    yield "date", baseline.date, run.day
+    yield "git", baseline.git, baseline.git.model_copy(update={"commit": run.commit, "clean": run.clean})
+    yield "hashes", baseline.hashes, hashes_of(suite)
+    for id_, variant in baseline.variants.items():
+        yield f"variants.{id_}", variant, _derived_variant(variant)
+    for prompt, case in baseline.cases.items():
+        yield f"cases.{prompt}", case, _derived_case(case, suite, prompt)
+    yield from _derived_from_rows(baseline, suite)
+
+
+def _derived_from_rows(baseline: Baseline, suite: Suite) -> Iterator[tuple[str, object, object]]:
+    states: list[list[str | None]] = []
+    pcts: list[list[float | None]] = []
+    cells: Mapping[CellKey, Sequence[Row]] = {}
+    for run, rows in zip(baseline.runs, draws_of(baseline, suite), strict=True):
+        states.append([row.state for row in rows])
+        pcts.append([row.pct for row in rows])
+        if run.typical:
+            cells = rows_by_cell(rows)
+    for number, cell in enumerate(baseline.cells):
+        yield f"cells[{number}]", cell, _derived_cell(cell, cells[cell.model, cell.variant], suite)
+    for number, kept in enumerate(baseline.verdicts):
+        yield f"verdicts[{number}].state", kept.state, [run[number] for run in states]
+        yield f"verdicts[{number}].pct", kept.pct, [run[number] for run in pcts]
+
+
+def _plain(value: object) -> object:
+    return canonical(value.to_json() if isinstance(value, Record) else value)
 
 
 def _derived_cell(cell: KeptCell, rows: Sequence[Row], suite: Suite) -> KeptCell:

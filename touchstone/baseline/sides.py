@@ -49,7 +49,7 @@ def side_of_baseline(baseline: Baseline) -> Side:
         hashes=baseline.hashes,
         tenant=baseline.tenant,
         target=baseline.target,
-        draws=tuple(tuple(rows) for rows in draws_of(baseline, suite)),
+        draws=tuple(map(tuple, draws_of(baseline, suite))),
         typical=next(number for number, run in enumerate(baseline.runs) if run.typical),
         provenance=baseline.provenance,
         day=baseline.date,
