@@ -31,6 +31,7 @@ EXPECTED_COMMANDS = [
     "git commit",
     "touchstone check --pack packs/starter.yaml",
     "touchstone show",
+    "touchstone report",
 ]
 
 
@@ -83,7 +84,7 @@ def test_it_names_engine_build_and_model_and_real_files(story: Story) -> None:
         r"^Engine: llama\.cpp, build \S+, model smollm2-135m-instruct\.", story.said, re.MULTILINE
     )
     listed = re.findall(r"^  (\S+)  ", story.said.partition(f"Look at, in {story.folder}:")[2], re.MULTILINE)
-    assert len(listed) == 5
+    assert len(listed) == 6
     assert [path for path in listed if not (story.folder / path).is_file()] == []
 
 

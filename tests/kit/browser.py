@@ -150,11 +150,12 @@ class Browser:
             self.call("Input.dispatchMouseEvent", type=kind, button="left", clickCount=1, **place)
         self._drawn()
 
-    def screenshot(self, height_max: int | None = None) -> bytes:
-        """The whole page as PNG, or its first so many pixels."""
+    def screenshot(self, height_max: int | None = None, top: float = 0) -> bytes:
+        """The page as PNG: all of it, or so many pixels from `top` on."""
         size = self.call("Page.getLayoutMetrics")["cssContentSize"]
-        height = size["height"] if height_max is None else min(size["height"], height_max)
-        clip = {"x": 0, "y": 0, "width": size["width"], "height": height, "scale": 1}
+        left = size["height"] - top
+        height = left if height_max is None else min(left, height_max)
+        clip = {"x": 0, "y": top, "width": size["width"], "height": height, "scale": 1}
         told = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True, clip=clip)
         return base64.b64decode(told["data"])
 

@@ -20,6 +20,7 @@ from touchstone.files import read_json, read_text, write_atomic
 
 BASELINE_PATH = "baselines/default/starter.json"
 BRANCH = "shorter-prompt"
+PAGE_NAME = "page.html"
 
 _TOLD_PROMPT = "late-fee"
 _COMPARED = (
@@ -109,6 +110,9 @@ def _check_the_edit(commands: Commands, echo: Echo) -> None:
     (edited,) = sorted(set(_run_ids(commands.folder)) - before)
     echo("\nOne answer of it. The fact is still in the prompt; the answer is gone.")
     commands.touchstone("show", edited, _TOLD_PROMPT)
+    echo("\nThe whole of it as a page, for a browser.")
+    page = f"runs/{edited}/{PAGE_NAME}"
+    commands.touchstone("report", edited, "--against", BASELINE_PATH, "--format", "html", "--write", page)
 
 
 def _name_the_system(run: Path, echo: Echo) -> None:
@@ -122,7 +126,8 @@ def _name_the_files(folder: Path, echo: Echo) -> None:
     edited = f"runs/{_run_ids(folder)[-1]}"
     for path, about in (
         (BASELINE_PATH, "the baseline: prompt, scores and answers that were agreed to"),
-        (f"{edited}/comparison.json", "what the edit did to them"),
+        (f"{edited}/{PAGE_NAME}", "what the edit did to them, to be opened in a browser"),
+        (f"{edited}/comparison.json", "the same as a file for programs"),
         (f"{edited}/report.md", "the edited prompt's run"),
         (PACK_PATH, "the pack: questions and checks; a use case is a file like this"),
         (PROMPT_PATH, f"the prompt, as edited on branch {BRANCH}"),
