@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tests.kit.builders import Outcome, judged_suite, result
-from touchstone.render.report import report_markdown
+from touchstone.render.reading import Reading
+from touchstone.render.report import report_text
 from touchstone.render.terminal import result_text
 from touchstone.result.schema import ResultDoc
 from touchstone.result.timing import CellMachine
@@ -20,7 +21,7 @@ def measured(table: dict[str, Outcome] = TABLE, **build: Any) -> ResultDoc:
 
 
 def section(document: ResultDoc, heading: str, **options: Any) -> str:
-    return report_markdown(document, **options).partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    return report_text(Reading(document), **options).partition(f"## {heading}\n")[2].partition("\n## ")[0]
 
 
 def test_every_figure_of_a_cell_stands_in_the_report() -> None:

@@ -19,10 +19,12 @@ from touchstone.files import json_pretty, write_atomic, write_document
 from touchstone.gate.bench import Bench
 from touchstone.gate.check import PackCheck, run_checks
 from touchstone.gate.reference import Reference, agreed_reference, committed_reference
+from touchstone.gate.runs import rationales_of
 from touchstone.render.comparison import comparison_text
 from touchstone.render.first import shard_sentence
 from touchstone.render.phrases import phrase
-from touchstone.render.report import report_markdown
+from touchstone.render.reading import Reading
+from touchstone.render.report import report_text
 from touchstone.render.words import Language, Words
 from touchstone.run.bundle import COMPARISON_NAME, REPORT_NAME, Bundle
 
@@ -102,8 +104,14 @@ def keep(checks: Sequence[PackCheck], bench: Bench) -> None:
         if check.comparison is not None:
             write_document(check.bundle.path / COMPARISON_NAME, check.comparison.to_json())
         if check.result is not None:
-            text = report_markdown(check.result, check.bundle.answers(), bench.config.language)
-            write_atomic(check.bundle.path / REPORT_NAME, text)
+            reading = Reading(
+                check.result,
+                check.bundle.answers(),
+                rationales_of(check.bundle),
+                comparison=check.comparison,
+                both=check.answers(),
+            )
+            write_atomic(check.bundle.path / REPORT_NAME, report_text(reading, bench.config.language))
 
 
 def _show(checks: Sequence[PackCheck], code: ExitCode, language: Language) -> None:

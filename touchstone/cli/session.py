@@ -21,6 +21,7 @@ from touchstone.config import Effective, ModelSettings, load_config
 from touchstone.errors import BadInputError, UsageError
 from touchstone.files import json_pretty, write_atomic
 from touchstone.gate.bench import Bench, Loading
+from touchstone.gate.runs import rationales_of
 from touchstone.gate.start import moved_since
 from touchstone.judge.phase import JudgeProgress
 from touchstone.pack.load import LoadedPack, find_packs, load_pack
@@ -32,7 +33,8 @@ from touchstone.render.progress import (
     loading_line,
     progress_phrase,
 )
-from touchstone.render.report import report_markdown
+from touchstone.render.reading import Reading
+from touchstone.render.report import report_text
 from touchstone.render.terminal import result_text
 from touchstone.render.words import Language, Words
 from touchstone.result.schema import ResultDoc
@@ -162,7 +164,8 @@ def show_results(
 ) -> None:
     """Print each run's result, and leave `report.md` beside it."""
     for bundle, result in zip(bundles, results, strict=True):
-        write_atomic(bundle.path / REPORT_NAME, report_markdown(result, bundle.answers(), language))
+        reading = Reading(result, bundle.answers(), rationales_of(bundle))
+        write_atomic(bundle.path / REPORT_NAME, report_text(reading, language))
     if as_json:
         click.echo(json_pretty([result.to_json() for result in results], sort_keys=False), nl=False)
         return

@@ -10,7 +10,7 @@ from touchstone.render.comparison import honesty_lines
 from touchstone.render.flavour import GITHUB, Flavour
 from touchstone.render.markdown import escaped, sentence, table
 from touchstone.render.phrases import counted, phrase
-from touchstone.render.reading import Answers, Reading
+from touchstone.render.reading import Reading
 from touchstone.render.report_rows import answer_lines, category_table, dimension_table, row_table
 from touchstone.render.timing import timing_section
 from touchstone.render.words import Language, Words
@@ -52,11 +52,6 @@ def report_text(reading: Reading, language: Language = "en", flavour: Flavour = 
         *_honesty(reading, words),
     ]
     return "\n".join(lines).rstrip("\n") + "\n"
-
-
-def report_markdown(result: ResultDoc, answers: Answers | None = None, language: Language = "en") -> str:
-    """The report of a run that stands alone, without the judge's words."""
-    return report_text(Reading(result, answers or {}), language)
 
 
 def counts_line(result: ResultDoc, words: Words) -> str:
