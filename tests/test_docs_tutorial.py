@@ -31,8 +31,8 @@ TUTORIAL = ROOT / "docs" / "tutorial.md"
 PORTS = ("18430", "18431")
 MARK = "=== end of block"
 
+_RUN = re.compile(r"(\d{8}T\d{6}Z)_([a-z]+)_([0-9a-f]{6})")
 _ALIKE = (
-    (re.compile(r"\d{8}T\d{6}Z_(\w+)_[0-9a-f]{6}"), r"20261130T120000Z_\1_000000"),
     (re.compile(r"\b(?=[a-f]*\d)[0-9a-f]{7,64}\b(?!-)"), "0a1b2c3d4e5f"),
     (re.compile(r"\b\d{4}-\d{2}-\d{2}\b"), "2026-11-30"),
     (re.compile(r"^process: .*$", re.MULTILINE), "process: 4711, log ~/.cache/touchstone/engine.log"),
@@ -75,8 +75,15 @@ def steps() -> list[tuple[Block, Block | None]]:
     return [(one, two if two and two.kind == "text" else None) for one, two in pairs if one.kind == "sh"]
 
 
-def alike(text: str) -> str:
-    """The text with everything made equal that is another on every machine and every day."""
+def alike(texts: list[str]) -> list[str]:
+    """The texts with everything made equal that is another on every machine and every day.
+
+    Runs are numbered in the order in which they are first named, so that which run is meant stays checked.
+    """
+    return [_alike(text) for text in _numbered("\f".join(texts)).split("\f")]
+
+
+def _alike(text: str) -> str:
     for pattern, instead in _ALIKE:
         text = pattern.sub(instead, text)
     lines = [line.rstrip() for line in text.rstrip("\n").splitlines()]
@@ -85,13 +92,21 @@ def alike(text: str) -> str:
     return "\n".join(lines)
 
 
+def _numbered(text: str) -> str:
+    runs = {id_: number for number, id_ in enumerate(dict.fromkeys(_RUN.findall(text)), start=1)}
+    for (stamp, pack, digits), number in runs.items():
+        text = text.replace(f"{stamp}_{pack}_{digits}", f"20261130T1200{number:02}Z_{pack}_a000{number:02}")
+    return text
+
+
 def test_every_block_prints_what_the_page_says(followed: Followed) -> None:
     assert len(followed.printed) == len(steps()), followed.errors[-3000:]
     if os.environ.get("UPDATE_GOLDEN"):
         _write_down(followed.printed)
-    due = [alike(text.text) if text else "" for _, text in steps()]
-    for (block, _), expected, printed in zip(steps(), due, followed.printed, strict=True):
-        assert alike(printed) == expected, f"{block.place}\n{followed.errors[-2000:]}"
+    due = alike([text.text if text else "" for _, text in steps()])
+    printed = alike(followed.printed)
+    for (block, _), expected, said in zip(steps(), due, printed, strict=True):
+        assert said == expected, f"{block.place}\n{followed.errors[-2000:]}"
 
 
 def test_the_three_walks_end_as_promised() -> None:
@@ -140,8 +155,8 @@ def _free_ports() -> tuple[int, int]:
 def _write_down(printed: list[str]) -> None:
     """Put what was printed into the page, from its end so that lines before keep their number."""
     lines = TUTORIAL.read_text().splitlines()
-    for (_, text), said in reversed(list(zip(steps(), printed, strict=True))):
+    for (_, text), said in reversed(list(zip(steps(), alike(printed), strict=True))):
         if text is not None:
             end = lines.index("```", text.line)
-            lines[text.line : end] = alike(said).splitlines()
+            lines[text.line : end] = said.splitlines()
     TUTORIAL.write_text("\n".join(lines) + "\n")
