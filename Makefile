@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 # Options for the last command of a target: make test ARGS="-k select", make demo ARGS="--into story".
 ARGS ?=
 
-.PHONY: demo test e2e docs live lint fix bench schemas lock
+.PHONY: demo test e2e docs live lint fix bench schemas lock crash fuzz audit
 
 demo: $(STAMP)
 	$(BIN)/python -m touchstone demo $(ARGS)
@@ -35,6 +35,24 @@ live: $(STAMP)
 # The Action as a runner runs it, by act on this machine, against a GitHub of the tests.
 e2e: $(STAMP)
 	$(BIN)/python -m pytest -m e2e tests/action $(ARGS)
+
+# The crash matrix with every way to fail at every point; make test tries each point, most of them in one way.
+crash: $(STAMP)
+	CRASH_MATRIX=all $(BIN)/python -m pytest -q tests/cli/test_crash_matrix.py $(ARGS)
+
+# Fuzzing guided by coverage, RUNS inputs for each target. Atheris is brought by its own lock; it has wheels for
+# Linux on x86-64. What is found lies in .fuzz/TARGET/.
+RUNS ?= 100000
+fuzz: $(STAMP)
+	$(PIP) install --quiet --upgrade --require-hashes --requirement requirements/fuzz.lock --target .fuzz/lib
+	@for target in judge stream pack baseline comment; do \
+	  echo "== $$target: $(RUNS) inputs"; \
+	  PYTHONPATH=.fuzz/lib $(BIN)/python -m tests.fuzz.run $$target --runs $(RUNS) || exit 1; \
+	done
+
+# Asks the package index whether a weakness of anything in the lock file is known. Needs uv on PATH.
+audit:
+	uv tool run --from pip-audit==2.9.0 pip-audit --require-hashes --disable-pip --requirement $(LOCK)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

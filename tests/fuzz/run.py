@@ -7,6 +7,7 @@ moved to `tests/cases/fuzz/TARGET/` once it is mended. An input that takes more 
 from __future__ import annotations
 
 import argparse
+import random
 import sys
 import time
 from pathlib import Path
@@ -14,10 +15,9 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["touchstone"]):
-    from tests.fuzz.targets import TARGETS, seeds, words
+    from tests.fuzz.targets import LONGEST_INPUT, MUTATORS, TARGETS, seeds, words
 
 LONGEST_S = 1.0
-LONGEST_INPUT = 6000
 RUNS = 100_000
 WORK = Path(".fuzz")
 
@@ -36,8 +36,8 @@ def main() -> None:
     dictionary = folder / "words"
     dictionary.write_text("".join(f'"{_escaped(word)}"\n' for word in words(given.target)))
     settings = [
-        f"-runs={given.runs}", f"-max_len={LONGEST_INPUT}", "-timeout=60", f"-dict={dictionary}",
-        f"-artifact_prefix={folder}/", "-print_final_stats=1", "-verbosity=0", str(corpus),
+        f"-runs={given.runs}", f"-max_len={LONGEST_INPUT[given.target]}", f"-dict={dictionary}",
+        f"-artifact_prefix={folder}/", "-timeout=60", "-print_final_stats=1", "-verbosity=0", str(corpus),
     ]  # fmt: skip
     target = TARGETS[given.target]
 
@@ -47,7 +47,15 @@ def main() -> None:
         took = time.process_time() - began
         assert took < LONGEST_S, f"one input took {took:.1f} s"
 
-    atheris.Setup([sys.argv[0], *settings], timed)
+    mutator = MUTATORS.get(given.target)
+
+    def changed(data: bytes, max_size: int, seed: int) -> bytes:
+        chance = random.Random(seed)
+        if mutator is None or chance.random() < 0.3:
+            return bytes(atheris.Mutate(data, max_size))
+        return mutator(data, chance)
+
+    atheris.Setup([sys.argv[0], *settings], timed, **({"custom_mutator": changed} if mutator else {}))
     atheris.Fuzz()
 
 

@@ -7,11 +7,14 @@ plays the seeds, everything that was ever found, and a few mutations.
 
 from __future__ import annotations
 
+import copy
 import itertools
 import json
+import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from tests.engine.test_assembler import STREAMS, assembled
 from tests.judge.scenes import brief, verdict_text
@@ -149,6 +152,47 @@ TARGETS: dict[str, Target] = {
     "baseline": baseline,
     "comment": comment,
 }
+
+
+LONGEST_INPUT = {"pack": 6000, "judge": 4000, "stream": 1500, "baseline": 40_000, "comment": 2000}
+"""Bytes. A stream is also played byte by byte, and a comment holds its text in some forty places."""
+
+
+def altered_json(data: bytes, chance: random.Random) -> bytes:
+    """JSON with one value somewhere in it left out, doubled, moved or replaced; other bytes as they are."""
+    try:
+        whole = json.loads(data)
+        places = list(_places(whole))
+    except (ValueError, RecursionError):
+        return data
+    if not places:
+        return data
+    holder, key = chance.choice(places)
+    other_holder, other_key = chance.choice(places)
+    kind = chance.randrange(5)
+    if kind == 0:
+        del holder[key]
+    elif kind == 1 and isinstance(holder, list):
+        holder.insert(key, holder[key])
+    elif kind == 2 and isinstance(holder[key], int | float):
+        holder[key] += chance.choice((1, -1, 0.5, 1e9))
+    elif kind == 3:
+        holder[key] = chance.choice((None, True, 0, -1, 1.5, "", "x", [], {}, "\u2028", 2**70, [[]]))
+    else:
+        holder[key] = copy.deepcopy(other_holder[other_key])
+    return json.dumps(whole).encode()
+
+
+def _places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Every (holder, key) below a value."""
+    keys = value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+    for key in keys:
+        yield value, key
+        yield from _places(value[key])
+
+
+MUTATORS: dict[str, Callable[[bytes, random.Random], bytes]] = {"baseline": altered_json}
+"""How inputs of a strict form are changed, where single bytes would only break the form."""
 
 
 def seeds(name: str) -> list[bytes]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.fuzz.targets import FOUND, TARGETS, seeds, words
+from tests.fuzz.targets import FOUND, MUTATORS, TARGETS, seeds, words
 
 EXAMPLES = {"pack": 150, "judge": 400, "stream": 200, "baseline": 60, "comment": 40}
 
@@ -26,7 +26,11 @@ def test_mutations_of_them_hold(name: str) -> None:
     @given(st.randoms(use_true_random=False))
     @settings(max_examples=EXAMPLES[name], deadline=None)
     def mutated_holds(chance: random.Random) -> None:
-        TARGETS[name](mutated(chance, known, tokens))
+        change = MUTATORS.get(name)
+        if change is not None and chance.random() < 0.7:
+            TARGETS[name](change(chance.choice(known), chance))
+        else:
+            TARGETS[name](mutated(chance, known, tokens))
 
     mutated_holds()
 
