@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.kit import desk
-from tests.kit.chat_server import ChatServer
+from tests.kit.chat_server import ChatServer, Script, answer
 from tests.kit.fake_github import TOKEN, FakeGitHub
-from tests.kit.runner import NUMBER, Event, Home, Runner
+from tests.kit.runner import NUMBER, Event, Files, Home, Runner
 from tests.kit.scratch import ScratchRepo, scratch_repo
 from touchstone.errors import ExitCode
 
@@ -88,10 +91,12 @@ def test_a_job_that_runs_again_says_so_and_keeps_the_worst_that_was_said(
 
 
 def test_a_prompt_that_helps_gets_a_comment_too(
-    desk_server: ChatServer, tmp_path: Path, runner: Runner, github: FakeGitHub
+    home: Home, runner: Runner, github: FakeGitHub, promotions: dict[str, Files]
 ) -> None:
-    poor = desk.agreed(tmp_path / "poor", desk_server.base_url, desk.WORSE_PROMPT)
-    home = Home(poor, tmp_path)
+    home.work.git("switch", "--quiet", "--detach", "origin/main")
+    home.committed({**promotions["worse"], PROMPT_FILE: desk.WORSE_PROMPT})
+    home.work.git("push", "--quiet", "origin", "HEAD:refs/heads/main")
+    home.work.git("fetch", "--quiet", "origin")
     pull = home.pull_request({PROMPT_FILE: desk.PROMPT})
     done = runner.run(home.checkout(pull.merge), pull.event())
     assert done.code == ExitCode.NOTHING_WORSE
@@ -270,7 +275,7 @@ def test_pull_request_target_is_refused(home: Home, runner: Runner, github: Fake
     assert "on: pull_request" in done.summary.replace("\\", "")
 
 
-@pytest.mark.parametrize("name", ["push", "merge_group", "workflow_dispatch", "schedule"])
+@pytest.mark.parametrize("name", ["push", "merge_group", "schedule"])
 def test_without_a_pull_request_the_verdict_stands_in_the_summary_alone(
     home: Home, runner: Runner, github: FakeGitHub, name: str
 ) -> None:
@@ -301,6 +306,75 @@ def test_outside_a_job_it_says_what_to_do(
     done = runner.run(home.checkout(pull.merge), Event("", {}))
     assert done.code == ExitCode.USAGE
     assert "On your own machine: touchstone check" in done.err
+
+
+# --- what a job ends with ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("fail_on", "code"), [("worse", 0), ("not-judged", 3), ("suspect", 3)], ids=str)
+def test_what_fails_the_job_is_a_choice_and_the_output_is_always_touchstones(
+    home: Home, runner: Runner, fail_on: str, code: int
+) -> None:
+    """The one pack is gone, so nothing has to be asked to know that there is no verdict."""
+    other = desk.DESK_PACK.replace("id: desk", "id: other").split("      - {id: A2")[0]
+    pull = home.pull_request({PACK_FILE: None, "packs/other.yaml": other})
+    env = {"TOUCHSTONE_INPUT_FAIL_ON": fail_on}
+    done = runner.run(home.checkout(pull.merge), pull.event(), env=env)
+    assert (done.code, done.outputs["exit-code"], done.outputs["verdict"]) == (code, "3", "not_comparable")
+
+
+def test_a_base_may_choose_what_fails_the_job(home: Home, runner: Runner) -> None:
+    """The settings of main say `worse` by now, so a change whose case is gone passes, and is told."""
+    settings = file_of(home, SETTINGS_FILE) + "compare: {fail_on: worse}\n"
+    pack = without(file_of(home, PACK_FILE), "A5")
+    pull = home.pull_request({PACK_FILE: pack}, onto={SETTINGS_FILE: settings})
+    done = runner.run(home.checkout(pull.merge), pull.event())
+    assert (done.code, done.outputs["exit-code"]) == (ExitCode.NOTHING_WORSE, "3")
+
+
+def test_a_job_that_is_cancelled_leaves_outputs_and_no_comment(
+    home: Home, runner: Runner, github: FakeGitHub, desk_server: ChatServer
+) -> None:
+    def cancelling(body: dict[str, Any]) -> Script:
+        os.kill(os.getpid(), signal.SIGINT)
+        return answer("too late", model=body["model"])
+
+    pull = home.pull_request({PROMPT_FILE: desk.WORSE_PROMPT})
+    checkout, mind = home.checkout(pull.merge), desk_server.script
+    try:
+        desk_server.script = cancelling
+        done = runner.run(checkout, pull.event())
+    finally:
+        desk_server.script = mind
+    assert (done.code, done.outputs["exit-code"]) == (ExitCode.INTERRUPTED, "130")
+    assert done.outputs["verdict"] == "not_judged"
+    assert github.journal == []
+    assert "touchstone check --resume" in done.summary
+
+
+def test_old_runs_make_room_where_they_outlive_the_checkout(home: Home, runner: Runner) -> None:
+    settings = file_of(home, SETTINGS_FILE).replace("keep_runs: 1000", "keep_runs: 3")
+    pull = home.pull_request({"notes.md": "1"}, onto={SETTINGS_FILE: settings})
+    checkout = home.checkout(pull.merge)
+    run = Path(runner.run(checkout, pull.event()).outputs["run"])
+    old = [run.with_name(f"2020010{day}T000000Z_desk_00000{day}") for day in range(1, 5)]
+    for folder in old:
+        shutil.copytree(run, folder)
+    runner.run(checkout, pull.event(), run_id=2)
+    assert [folder.exists() for folder in (*old, run)] == [False, False, True, True, True]
+
+
+def test_several_packs_are_one_comment_and_the_worst_speaks(
+    home: Home, runner: Runner, github: FakeGitHub
+) -> None:
+    other = desk.DESK_PACK.replace("id: desk", "id: other")
+    pull = home.pull_request({"packs/other.yaml": other, PROMPT_FILE: desk.WORSE_PROMPT})
+    done = runner.run(home.checkout(pull.merge), pull.event())
+    assert (done.code, done.outputs["verdict"]) == (ExitCode.WORSE, "worse")
+    assert done.outputs["headline"] == "2 packs: 1 worse, 1 no reference yet"
+    assert len(done.outputs["run"].splitlines()) == len(done.outputs["comparison"].splitlines()) == 2
+    (body,) = github.bodies(NUMBER)
+    assert body.index("### 🔴 desk: WORSE") < body.index("### ⚪ other: NO REFERENCE YET")
 
 
 # --- secrets -----------------------------------------------------------------------------------------
