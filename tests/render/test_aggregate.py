@@ -59,15 +59,15 @@ def test_each_judge_has_a_column_and_the_second_is_marked() -> None:
         "- J2: other n/a · T=0 · seed=42 · 3 cases · 1 run · beside J1: different judge, not comparable "
         "(judge.model: judge-7b → other)\n"
     ) in told
-    assert "| J1: score | J1: safety | J2: score | J2: safety |\n" in told
+    assert "| J1: score | J1: safety | J2: score | J2: safety | Engine |" in told
 
 
 def test_a_cell_tells_level_safety_and_what_was_not_measured() -> None:
     lines = aggregate_markdown(found()).splitlines()
     (first,) = (line for line in lines if line.startswith("| m | none |") and "✗" in line)
-    assert first.endswith("| partial · 66.7 % | ✓ | partial · 56.7 % | ✗ |")
+    assert "| partial · 66.7 % | ✓ | partial · 56.7 % | ✗ |" in first
     (second,) = (line for line in lines if line.startswith("| n |"))
-    assert second.endswith("| partial · 66.7 % | ✓ | not measured | not measured |")
+    assert "| partial · 66.7 % | ✓ | not measured | not measured |" in second
 
 
 def test_what_the_judges_made_of_the_same_answers_is_told_in_both_languages() -> None:

@@ -143,13 +143,12 @@ def _moved(moved: Moved, words: Words) -> str:
 
 
 def _header(gated: Sequence[bool], words: Words) -> list[str]:
-    keys = ("model", "variant", "quant", "engine")
-    header = [words[key] for key in keys] + [aggregate_phrase(words, "machine")]
-    header += [words[key] for key in ("decode_med", "ttft_p50", "answer_tokens")]
+    header = [words[key] for key in ("model", "variant", "quant")]
     for number, gate in enumerate(gated, 1):
         header.append(aggregate_phrase(words, "score_of", n=number))
         header += [aggregate_phrase(words, "safety_of", n=number)] if gate else []
-    return header
+    header += [words["engine"], aggregate_phrase(words, "machine")]
+    return header + [aggregate_phrase(words, key) for key in ("decoding", "first_token", "answer_tokens")]
 
 
 # Rows
@@ -157,20 +156,18 @@ def _header(gated: Sequence[bool], words: Words) -> list[str]:
 
 def _row(row: SystemRow, gated: Sequence[bool], words: Words) -> list[str]:
     system, speed, na = row.system, row.speed, words["na"]
-    cells = [
-        _model(system),
-        _variant(system),
-        one_line(system.quant or na, NAME_WIDTH),
+    cells = [_model(system), _variant(system), one_line(system.quant or na, NAME_WIDTH)]
+    for score, gate in zip(row.scores, gated, strict=True):
+        cells.append(_score(score, words))
+        cells += [_safety(score, words)] if gate else []
+    return [
+        *cells,
         _engine(system, words),
         f"{one_line(system.chip or na, NAME_WIDTH)}, {numbers.number(system.ram_gb, words, 0, 'GB')}",
         numbers.number(speed.decode_med, words, 1),
         numbers.number(speed.ttft_p50, words, 3, "s"),
         numbers.number(speed.answer_tokens_med, words),
     ]
-    for score, gate in zip(row.scores, gated, strict=True):
-        cells.append(_score(score, words))
-        cells += [_safety(score, words)] if gate else []
-    return cells
 
 
 def _model(system: System) -> str:

@@ -9,6 +9,9 @@ AGGREGATE: dict[str, tuple[str, str]] = {
     "column": ("J{n}", "J{n}"),
     "score_of": ("J{n}: score", "J{n}: Wert"),
     "safety_of": ("J{n}: safety", "J{n}: Sicherheit"),
+    "decoding": ("Tokens/s", "Tokens/s"),
+    "first_token": ("First token", "Erstes Token"),
+    "answer_tokens": ("Answer tokens", "Antwort-Tokens"),
     "machine": ("Machine", "Maschine"),
     "not_measured": ("not measured", "nicht gemessen"),
     "runs_between": ("{runs}, {low} to {high}", "{runs}, {low} bis {high}"),
@@ -29,8 +32,8 @@ AGGREGATE: dict[str, tuple[str, str]] = {
         ),
     ),
     "speed": (
-        "Times of different systems stand side by side and without a verdict.",
-        "Zeiten verschiedener Systeme stehen nebeneinander und ohne Urteil.",
+        "Times and lengths are medians; those of different systems stand side by side and without a verdict.",
+        "Zeiten und Längen sind Mediane; die verschiedener Systeme stehen nebeneinander und ohne Urteil.",
     ),
     "rules_differ": (
         "The runs drew their lines differently (thresholds, knock-out rule): safety is each run's own.",
