@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from touchstone.gate.beside import RowBeside, RowSide, SaidOf
 from touchstone.render import numbers
+from touchstone.render.columns import folded_lines
 from touchstone.render.phrases import phrase
 from touchstone.render.plain import one_line, visible
+from touchstone.render.reasons import verdict_reason
 from touchstone.render.words import Language, Words
 from touchstone.result.schema import Repeat
 
@@ -40,7 +42,7 @@ def _said_of(said: SaidOf, words: Words) -> Iterator[str]:
     for line in _verdict(said.verdict, words):
         yield f"    {line}"
     if said.rationale:
-        yield f"    {words['judge']}: {one_line(said.rationale, 400)}"
+        yield from folded_lines(visible(f"{words['judge']}: {one_line(said.rationale, 400)}"), " " * 4)
     if said.answer is not None:
         yield from _quoted(said.answer, 4)
 
@@ -53,7 +55,7 @@ def _verdict(repeat: Repeat, words: Words) -> Iterator[str]:
     for name, check in repeat.checks.items():
         yield f"{name}: {words[check.status]}"
     if repeat.reason:
-        yield repeat.reason.replace("_", " ")
+        yield verdict_reason(repeat.reason, words)
     if repeat.detail:
         yield one_line(repeat.detail, 200)
 
