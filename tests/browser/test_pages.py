@@ -12,7 +12,9 @@ import pytest
 from tests.kit import pages
 from tests.kit.browser import Browser, Look
 from tests.kit.hostile import HOSTILE
+from touchstone.baseline.aggregate import aggregate
 from touchstone.render.page import history_html, page_html
+from touchstone.render.page.aggregate import aggregate_page
 
 pytestmark = pytest.mark.browser
 
@@ -28,6 +30,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "verglichen": lambda: page_html(pages.judged(), [pages.history()], "de"),
     "alone": lambda: page_html(pages.alone()),
     "history": lambda: history_html([pages.history(), pages.history(1)]),
+    "aggregate": lambda: aggregate_page(aggregate(pages.results())),
 }
 CONTRAST = (Path(__file__).parent / "contrast.js").read_text("utf-8")
 CONTRAST_LEAST = 4.5

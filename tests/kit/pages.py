@@ -54,6 +54,13 @@ def alone() -> PageFacts:
     return replace(facts, beside=None, profiles=[replace(one, old=None) for one in facts.profiles])
 
 
+def results() -> list[ResultDoc]:
+    """The same run on two machines, and a third time under another judge."""
+    here, there = (str(machine["chip"]) for machine in MACHINES)
+    told = ((here, "judge-7b"), (there, "judge-7b"), (here, "other"))
+    return [_elsewhere(judged().result, number, *each) for number, each in enumerate(told)]
+
+
 def many(rows: int, *, moved: bool = True) -> PageFacts:
     """So many rows of one cell; `moved`: each with another score and another answer of 2,000 letters."""
     rng = random.Random(1)
@@ -217,6 +224,20 @@ def _result_saying(result: ResultDoc, text: str) -> ResultDoc:
     cells = [cell.model_copy(update={"quant": text, "quant_origin": text}) for cell in result.cells]
     return result.model_copy(
         update={"provenance": provenance, "instrument": instrument, "run": run, "cells": cells}
+    )
+
+
+def _elsewhere(result: ResultDoc, number: int, chip: str, judge: str) -> ResultDoc:
+    """A result as another machine and another judge would have given it."""
+    run = result.run.model_copy(update={"id": f"20260505T08000{number}Z_care_0a1b2c"})
+    provenance = result.provenance.model_copy(update={"chip": chip})
+    known, said = result.instrument.judge, result.judge
+    instrument = result.instrument.model_copy(
+        update={"judge": known and known.model_copy(update={"model": judge})}
+    )
+    named = said and said.model_copy(update={"model": judge})
+    return result.model_copy(
+        update={"run": run, "provenance": provenance, "instrument": instrument, "judge": named}
     )
 
 

@@ -7,7 +7,7 @@ from itertools import permutations
 from touchstone.render import numbers
 from touchstone.render.against import against_lines
 from touchstone.render.comparison import honesty_lines
-from touchstone.render.flavour import GITHUB, Flavour
+from touchstone.render.flavour import GITHUB, Callout, Flavour
 from touchstone.render.markdown import escaped, sentence, table
 from touchstone.render.phrases import counted, phrase
 from touchstone.render.reading import Reading
@@ -181,16 +181,20 @@ def length_notices(result: ResultDoc, words: Words) -> list[str]:
 
 def incomplete_notice(result: ResultDoc, words: Words, flavour: Flavour = GITHUB) -> list[str]:
     """One sentence where something is still to be asked or judged."""
-    lines = flavour.notice("info", words["judged_again"]) if result.run.rejudged else []
+    return [line for kind, told in shortcomings(result, words) for line in flavour.notice(kind, told)]
+
+
+def shortcomings(result: ResultDoc, words: Words) -> list[tuple[Callout, str]]:
+    """What a reader must know of a run before its numbers: a sentence each, and how grave it is."""
+    told: list[tuple[Callout, str]] = [("info", words["judged_again"])] if result.run.rejudged else []
     if result.run.complete:
-        return lines
-    planned = sum(cell.counts.planned for cell in result.cells)
-    answered = sum(cell.counts.answered for cell in result.cells)
-    told = words.filled("incomplete", planned=planned, answered=answered)
-    if answered == planned:
-        judged = sum(cell.counts.judged for cell in result.cells)
-        told = words.filled("incomplete_judged", planned=planned, judged=judged)
-    return [*lines, *flavour.notice("warning", told)]
+        return told
+    counts = {
+        name: sum(getattr(cell.counts, name) for cell in result.cells)
+        for name in ("planned", "answered", "judged")
+    }
+    key = "incomplete_judged" if counts["answered"] == counts["planned"] else "incomplete"
+    return [*told, ("warning", words.filled(key, **counts))]
 
 
 def cell_table(result: ResultDoc, words: Words) -> list[str]:

@@ -26,7 +26,7 @@ from touchstone.render.page.texts import diff
 from touchstone.render.phrases import phrase
 from touchstone.render.plain import one_line
 from touchstone.render.rejudged import judge_moved_lines
-from touchstone.render.report import judge_words, length_notices
+from touchstone.render.report import judge_words, length_notices, shortcomings
 from touchstone.render.review_phrases import review_phrase
 from touchstone.render.sentences import note_sentence, reason_words
 from touchstone.render.speed import speed_lines
@@ -146,17 +146,8 @@ def _own_status(facts: PageFacts, words: Words) -> Status:
 
 def _shortcomings(facts: PageFacts, words: Words) -> list[str]:
     """What a reader must know of this run before any of its numbers."""
-    run = facts.result.run
-    told = {"judged_again": run.rejudged, "rebuilt": facts.rebuilt}
-    lines = [words[key] for key, applies in told.items() if applies]
-    if not run.complete:
-        counts = {
-            name: sum(getattr(cell.counts, name) for cell in facts.result.cells)
-            for name in ("planned", "answered", "judged")
-        }
-        all_answered = counts["answered"] == counts["planned"]
-        lines.append(words.filled("incomplete_judged" if all_answered else "incomplete", **counts))
-    return lines
+    rebuilt = [words["rebuilt"]] if facts.rebuilt else []
+    return rebuilt + [told for _, told in shortcomings(facts.result, words)]
 
 
 def _moves(comparison: Comparison, words: Words) -> list[Moves]:
