@@ -14,10 +14,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from comment_page import comment_page
+
 from tests.kit.browser import Browser, Look
 from touchstone.demo.commands import Commands
 from touchstone.demo.scaffold import PACK_PATH, PROMPT_PATH
-from touchstone.demo.story import PAGE_NAME
+from touchstone.demo.story import BASELINE_PATH, PAGE_NAME
 from touchstone.files import read_text, write_atomic
 
 IMAGES = Path(__file__).resolve().parents[1] / "docs" / "images"
@@ -36,6 +38,7 @@ EDITS = (
 """Old line, new line, and the reason that the promotion gives."""
 
 WIDE = Look(width=1080, height=800)
+COMMENT = Look(width=902, height=600)
 PHONE = Look(width=390, height=844, phone=True, dark=True)
 
 
@@ -46,8 +49,10 @@ def main() -> int:
         folder = given or Path(scratch) / "story"
         if given is None:
             Commands(Path(scratch), _tell, os.environ).touchstone("demo", "--into", str(folder))
-        edited = folder / "runs" / _runs(folder)[-1] / PAGE_NAME
-        _take(edited, _promoted(folder, Path(scratch)))
+        run = folder / "runs" / _runs(folder)[-1]
+        comment = Path(scratch) / "comment.html"
+        write_atomic(comment, comment_page(run, folder / BASELINE_PATH))
+        _take(run / PAGE_NAME, _promoted(folder, Path(scratch)), comment)
     return 0
 
 
@@ -75,7 +80,7 @@ def _promoted(folder: Path, scratch: Path) -> Path:
     return page
 
 
-def _take(compared: Path, history: Path) -> None:
+def _take(compared: Path, history: Path, comment: Path) -> None:
     IMAGES.mkdir(parents=True, exist_ok=True)
     with Browser() as browser:
         browser.open(compared, WIDE)
@@ -86,6 +91,8 @@ def _take(compared: Path, history: Path) -> None:
         _keep(browser, "page-phone-dark.png", 1100)
         browser.open(history, WIDE)
         _keep(browser, "history.png", 760)
+        browser.open(comment, COMMENT)
+        _keep(browser, "pull-request-comment.png", 1100)
 
 
 def _keep(browser: Browser, name: str, height: int, start: str | None = None) -> None:
