@@ -10,9 +10,10 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -22,6 +23,8 @@ from tests.kit.chat_server import ChatServer
 from tests.kit.fake_github import REPOSITORY, TOKEN, FakeGitHub
 from tests.kit.runner import NUMBER, Event, Home
 from tests.kit.scratch import ScratchRepo, git_environment, scratch_repo
+from touchstone.demo.origin import Origin
+from touchstone.demo.project import CHECK_PATH, Server, Source, project_texts
 
 pytestmark = pytest.mark.e2e
 
@@ -74,19 +77,27 @@ class Act:
     cache: Path
     """Where act keeps workspaces, and with them the runner's tool cache."""
 
-    def run(self, checkout: ScratchRepo, event: Event) -> Ended:
-        """Run the workflow that a pull request or a person starts."""
+    def run(
+        self,
+        checkout: ScratchRepo,
+        event: Event,
+        workflow: str = WORKFLOW_FILE,
+        actions: Mapping[str, Path] = MappingProxyType({}),
+    ) -> Ended:
+        """Run the workflow that a pull request or a person starts; folders stand in for `actions`."""
+        actions = {ACTION: self.folder / "action"} | dict(actions)
+        replaced = [word for name in actions for word in ("--local-repository", f"{name}={actions[name]}")]
         event_file = self.folder / "event.json"
         event_file.write_text(json.dumps(event.payload))
         checkout.git("remote", "add", "gh", f"https://github.com/{REPOSITORY}.git")
         done = subprocess.run(
             [
                 str(Path(sys.executable).with_name("act")), event.name,
-                "--workflows", WORKFLOW_FILE,
+                "--workflows", workflow,
                 "--eventpath", str(event_file),
                 "--platform", "self-hosted=-self-hosted",
                 "--remote-name", "gh",
-                "--local-repository", f"{ACTION}={self.folder / 'action'}",
+                *replaced,
                 "--env", f"GITHUB_API_URL={self.github.url}",
                 "--secret", f"GITHUB_TOKEN={TOKEN}",
                 "--action-cache-path", str(self.cache),
@@ -218,3 +229,65 @@ def test_a_runner_that_cannot_build_the_environment_says_so_in_its_outputs(
     ended = act.run(home.checkout(pull.merge), pull.event())
     assert (ended.code, ended.outputs["exit-code"], ended.outputs["verdict"]) == (1, "4", "refused")
     assert "after refused 4" in ended.log
+
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+UPLOAD = "actions/upload-artifact@043fb46d1a93c77aae656e7c1c64a875d1fc6a0a"
+DOWNLOAD = "actions/download-artifact@3e5f45b2cfb9172054b4087a40e8e0b5a5461e7c"
+
+
+def shared_by_two() -> str:
+    """The workflow that `init --shards 2` writes."""
+    source = Source(Origin("https://github.com/acme/touchstone", COMMIT), "acme/touchstone")
+    return project_texts(Server(), source, 2)[CHECK_PATH]
+
+
+def pack_of_one() -> str:
+    """The pack with its first prompt alone: too few for two shards."""
+    head, _, rest = desk.DESK_PACK.partition("      - {id: A1,")
+    return head + "      - {id: A1," + rest.partition("\n")[0] + "\n"
+
+
+def artifact_actions(folder: Path) -> dict[str, Path]:
+    """What stands in for the artifacts' store: a folder that both actions copy from and to."""
+    store = folder / "artifacts"
+    scripts = {
+        UPLOAD: f'mkdir -p "{store}/$NAME" && cp -R "$FOLDER/." "{store}/$NAME"',
+        DOWNLOAD: f'mkdir -p "{store}" "$FOLDER" && cp -R "{store}/." "$FOLDER"',
+    }
+    inputs = "".join(
+        f"  {name}: {{}}\n" for name in ("name", "path", "pattern", "if-no-files-found", "retention-days")
+    )
+    for number, script in enumerate(scripts.values()):
+        text = (
+            f"name: stand-in\ndescription: copies\ninputs:\n{inputs}runs:\n  using: composite\n  steps:\n"
+            "    - shell: bash\n      env:\n"
+            "        NAME: ${{ inputs.name }}\n        FOLDER: ${{ inputs.path }}\n"
+            f"      run: {json.dumps(script)}\n"
+        )
+        (folder / f"stand-in-{number}").mkdir()
+        (folder / f"stand-in-{number}" / "action.yml").write_text(text)
+    return {name: folder / f"stand-in-{number}" for number, name in enumerate(scripts)}
+
+
+def test_two_macs_share_a_check_and_say_one_verdict(
+    agreed: ScratchRepo, act: Act, github: FakeGitHub, tmp_path: Path
+) -> None:
+    home = Home(agreed, tmp_path)
+    actions = {f"acme/touchstone@{COMMIT}": tmp_path / "action", **artifact_actions(tmp_path)}
+    pull = home.pull_request({PROMPT_FILE: desk.WORSE_PROMPT, CHECK_PATH: shared_by_two()})
+    red = act.run(home.checkout(pull.merge, depth=2), pull.event(), CHECK_PATH, actions)
+    assert red.code == 1, red.log
+    (body,) = github.bodies(NUMBER)
+    assert "80.0 % → 10.0 %" in body
+    assert "confirmed in 6 draws" in body
+    assert sorted(path.name for path in (tmp_path / "artifacts").iterdir()) == [
+        "touchstone-shard-1",
+        "touchstone-shard-2",
+    ]
+
+    shutil.rmtree(tmp_path / "artifacts")
+    pull = home.pushed_again(pull, {"packs/desk.yaml": pack_of_one()})
+    failed = act.run(home.checkout(pull.merge, depth=2), pull.event(), CHECK_PATH, actions)
+    assert failed.code == 1, failed.log
+    assert "no run in this folder" in github.bodies(NUMBER)[0], "the last job runs where shards failed"
