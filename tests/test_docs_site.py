@@ -34,6 +34,8 @@ def test_a_link_or_anchor_that_leads_nowhere_is_refused(tmp_path: Path) -> None:
     project = tmp_path / "project"
     shutil.copytree(ROOT / "docs", project / "docs")
     shutil.copy(ROOT / "mkdocs.yml", project)
+    (project / ".ci").mkdir()
+    shutil.copy(ROOT / ".ci" / "site_decisions.py", project / ".ci")
     for link in ("nowhere.md", "footguns.md#nowhere"):
         shutil.copy(ROOT / "docs" / "index.md", project / "docs" / "index.md")
         with (project / "docs" / "index.md").open("a") as page:
