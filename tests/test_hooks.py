@@ -114,7 +114,7 @@ def run(repo: ScratchRepo, *command: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.install
+@pytest.mark.e2e
 def test_pre_commit_holds_a_bad_pack_back_and_a_worse_prompt_from_being_pushed(
     project: ScratchRepo, server: ChatServer
 ) -> None:
