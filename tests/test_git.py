@@ -516,6 +516,51 @@ def test_a_sha256_repository_is_promoted_in(tmp_path: Path) -> None:
     assert door.commit_here(FILE, b"2\n", "promote").commit == door.head()
 
 
+def test_in_a_shallow_clone_nobody_is_credited_with_what_was_cut_off(
+    repo: ScratchRepo, tmp_path: Path
+) -> None:
+    repo.commit("unrelated", {"notes.txt": "2\n"})
+    shallow = opened(clone(repo, tmp_path / "shallow", "--depth=1").path)
+    assert shallow.log("packs/a.yaml") == []
+    assert [logged.subject for logged in opened(repo.path).log("packs/a.yaml")] == ["first"]
+
+
+def test_what_differs_between_two_commits_is_listed_by_path(repo: ScratchRepo) -> None:
+    first = repo.head()
+    repo.git("mv", "packs/a.yaml", "packs/ä b.yaml")
+    second = repo.commit("moved", {"new/deep/file": "1"})
+    assert opened(repo.path).changed(first, second) == ["new/deep/file", "packs/a.yaml", "packs/ä b.yaml"]
+    assert opened(repo.path).changed(first, first) == []
+
+
+def test_the_files_right_in_a_folder_of_a_commit_are_listed(repo: ScratchRepo) -> None:
+    first = repo.head()
+    repo.commit("more", {"packs/b.yaml": "b", "packs/deep/c.yaml": "c"})
+    assert opened(repo.path).files_at(first, "packs") == ["packs/a.yaml"]
+    assert opened(repo.path).files_at("HEAD", "packs") == ["packs/a.yaml", "packs/b.yaml"]
+    assert opened(repo.path).files_at("HEAD", "nowhere") == []
+
+
+@pytest.mark.parametrize("depth", ["--depth=1", "--no-single-branch"], ids=["shallow", "whole"])
+def test_one_commit_is_fetched_by_its_id_and_the_clone_stays_as_it_was(
+    repo: ScratchRepo, tmp_path: Path, depth: str
+) -> None:
+    repo.git("config", "uploadpack.allowReachableSHA1InWant", "true")
+    first = repo.head()
+    repo.git("switch", "--quiet", "-c", "side")
+    side = repo.commit("side", {"notes.txt": "side\n"})
+    repo.git("switch", "--quiet", "main")
+    copy = clone(repo, tmp_path / "copy", depth, "--single-branch", "--branch=main")
+    found, was = opened(copy.path), copy.git("rev-parse", "--is-shallow-repository")
+    assert found.commit_of(side) is None
+    found.fetch_commit(side)
+    assert found.read(side, "notes.txt") == b"side\n"
+    assert copy.git("rev-parse", "--is-shallow-repository") == was
+    assert found.head() == first
+    with pytest.raises(RefusedError, match="git fetch"):
+        found.fetch_commit("d" * 40)
+
+
 def test_a_shallow_detached_clone_is_promoted_in(repo: ScratchRepo, tmp_path: Path) -> None:
     repo.commit("second", {"x": "1"})
     copy = clone(repo, tmp_path / "copy", "--depth=1")

@@ -229,20 +229,12 @@ class Repository:
 
     def files_at(self, ref: str, folder: str) -> list[str]:
         """The files right in a folder at a commit; none where it has no such folder."""
-        where = f"{_checked_relpath(folder)}/"
-        done = self._run(
-            "--literal-pathspecs",
-            "ls-tree",
-            "-z",
-            "--name-only",
-            "--full-tree",
-            self.resolve(ref),
-            "--",
-            where,
-        )
+        commit, where = self.resolve(ref), f"{_checked_relpath(folder)}/"
+        done = self._run("--literal-pathspecs", "ls-tree", "-z", "--full-tree", commit, "--", where)
         if done.status != 0:
             raise BadInputError(f"git: {ref}: cannot be read: {_brief(done)}", self._how_to_fetch(ref))
-        return _entries(done.output)
+        kinds = [entry.partition("\t") for entry in _entries(done.output)]
+        return [path for kind, _, path in kinds if kind.split()[1] == "blob"]
 
     def merge_base(self, one: str, other: str) -> str | None:
         """The newest common commit, None where the histories share none.

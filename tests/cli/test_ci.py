@@ -177,6 +177,19 @@ def test_an_endpoint_of_the_change_is_never_asked(home: Home, runner: Runner, gi
     assert "secret-of-the-owner" not in body + done.out + done.err + done.summary
 
 
+def test_a_pack_that_cannot_be_read_is_refused_with_every_fault_as_the_repository_names_it(
+    home: Home, runner: Runner, github: FakeGitHub
+) -> None:
+    pull = home.pull_request({PACK_FILE: "schema: 1\nid: desk\n"})
+    done = runner.run(home.checkout(pull.merge), pull.event())
+    assert (done.code, done.outputs["verdict"]) == (ExitCode.REFUSED, "refused")
+    assert done.outputs["headline"].startswith(
+        "touchstone: REFUSED (packs/desk.yaml:1:1: categories is missing"
+    )
+    assert done.err.count("packs/desk.yaml:1:1: ") == 3
+    assert str(home.folder) not in done.err + done.summary + github.bodies(NUMBER)[0]
+
+
 def test_a_deleted_case_is_named_first(home: Home, runner: Runner, github: FakeGitHub) -> None:
     pack = without(file_of(home, PACK_FILE), "A2")
     pull = home.pull_request({PACK_FILE: pack})

@@ -75,13 +75,15 @@ def test_a_worse_promotion_is_green_with_its_reason_in_the_first_line(
     home: Home, runner: Runner, github: FakeGitHub, promotions: dict[str, Files]
 ) -> None:
     pull = home.pull_request({**promotions["worse"], PROMPT_FILE: desk.WORSE_PROMPT})
-    code, verdict, headline = run(home, runner, pull)
-    assert (code, verdict) == (ExitCode.NOTHING_WORSE, "promotion")
-    assert headline == f"desk: PROMOTION: 4 worse, accepted: {desk.REASON}"
+    done = runner.run(*checked(home, pull))
+    headline = f"desk: PROMOTION: 4 worse, accepted: {desk.REASON}"
+    assert (done.code, done.outputs["verdict"]) == (ExitCode.NOTHING_WORSE, "promotion")
+    assert done.outputs["headline"] == headline
     (body,) = github.bodies(NUMBER)
     assert f"## 🔵 {headline}" in body.splitlines()[2]
     assert "80.0 % → 10.0 %" in body
     assert "Against the baseline in this pull request: desk: UNCHANGED" in body
+    assert {line.split()[0] for line in done.annotations} == {"::notice"}
 
 
 def test_without_a_reason_it_stays_red_and_says_what_is_missing(

@@ -125,7 +125,9 @@ def _packs(call: Call, change: Change) -> list[LoadedPack]:
     effective = change.agreed.effective
     there = [entry for entry in effective.config.packs if (effective.root / entry).exists()]
     config = effective.config.model_copy(update={"packs": there or effective.config.packs})
-    return packs_of(replace(effective, config=config), call.given["packs"], Path.cwd())
+    # Messages about a pack name it as the repository does, not as this machine does.
+    near = Path(os.path.relpath(effective.root))
+    return packs_of(replace(effective, config=config, root=near), call.given["packs"], Path.cwd())
 
 
 def _measure(call: Call, change: Change, loaded: Sequence[LoadedPack]) -> None:

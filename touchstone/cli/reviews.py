@@ -11,6 +11,8 @@ from touchstone.pack.load import LoadedPack
 from touchstone.render.first import first_sentence, unexplained_sentence, unused_sentence
 from touchstone.render.review import PackReview
 
+_DIGEST_SHOWN = len("sha256:") + 12
+
 
 def say_first(call: Call, change: Change) -> None:
     """Which commit is checked, what counts, and what of the change does not yet."""
@@ -65,7 +67,7 @@ def _brought_sentences(call: Call, change: Change, pack: str, brought: Brought) 
             pack=pack,
             runs=len(baseline.runs),
             day=baseline.date,
-            replaces=first_sentence(told, words, digest=old),
+            replaces=first_sentence(told, words, digest=(old or "")[:_DIGEST_SHOWN]),
         )
     ]
     if baseline.reason:

@@ -79,8 +79,8 @@ def _outputs(call: Call) -> dict[str, str]:
 def _headline(call: Call) -> str:
     if call.is_share:
         return call.first[-1]
-    stopped = call.reviews[-1].error if call.stopped is not None else None
-    why = f": {stopped.message}" if stopped is not None else ""
+    error = call.reviews[0].error if len(call.reviews) == 1 else None
+    why = f" ({error.message.splitlines()[0]})" if error is not None else ""
     return headline(call.reviews, call.words) + why
 
 
@@ -98,11 +98,12 @@ def _print(call: Call) -> None:
     for review in call.reviews:
         click.echo()
         for sentence in review.first:
-            click.echo(for_log(f"{review.pack}: {sentence}"))
+            click.echo(for_log(sentence))
         if review.comparison is not None:
             click.echo(for_log(comparison_text(review.comparison, call.language, review.answers)), nl=False)
         if review.error is not None:
-            say(f"touchstone: {review.pack}: {review.error.message}")
+            whose = "" if review.pack == WHOLE_CALL else f"{review.pack}: "
+            say(f"touchstone: {whose}{review.error.message}")
             if review.error.hint:
                 say(f"  → {review.error.hint}")
     sys.stdout.flush()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
+from touchstone.baseline.comparison import ComparedRow
 from touchstone.render.comparison import moved_rows, moves_words, safety_warnings, state_words
 from touchstone.render.plain import one_line
 from touchstone.render.review import PackReview, status_text, worst_first
@@ -64,7 +65,14 @@ def _findings(review: PackReview, words: Words) -> Iterator[Annotation]:
         if row.state in {"worse", "not_judged", "suspect"}:
             by = f" [{moves_words(row, words)}]" if row.moved_by else ""
             told = f"{row.prompt} · {row.variant}: {scores(row, words)}, {state_words(row, words)}{by}"
-            yield Annotation("error" if row.state == "worse" else "warning", title, told, review.path)
+            yield Annotation(_row_level(row, review), title, told, review.path)
+
+
+def _row_level(row: ComparedRow, review: PackReview) -> Level:
+    """What a promotion accepts is told, and fails nothing."""
+    if review.status == "promotion":
+        return "notice"
+    return "error" if row.state == "worse" else "warning"
 
 
 def _level(review: PackReview) -> Level | None:
