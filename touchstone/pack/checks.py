@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 LABEL_CHECK = "label"
 """Id of the implicit check of a labelled prompt."""
@@ -168,3 +168,6 @@ Check = Annotated[
     | Latency,
     Field(discriminator="type"),
 ]
+
+CHECKS: TypeAdapter[list[Check]] = TypeAdapter(list[Check])
+"""Reads a prompt's checks where they are kept as plain values."""

@@ -11,11 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import TypeAdapter
-
 from touchstone.config import CompareSettings
 from touchstone.files import digest_of, sha256_of
-from touchstone.pack.checks import Check, CheckBase
+from touchstone.pack.checks import CHECKS, Check, CheckBase
 from touchstone.pack.load import LoadedPack
 from touchstone.pack.schema import KoRule, Pack, Prompt
 from touchstone.pack.suite import (
@@ -29,8 +27,6 @@ from touchstone.pack.suite import (
     Rules,
     Suite,
 )
-
-_CHECKS: TypeAdapter[list[Check]] = TypeAdapter(list[Check])
 
 
 def suite_of(
@@ -96,7 +92,7 @@ def checks_of(suite: Suite, prompt_id: str) -> list[Check]:
     `latency` is among them; the implicit check of a label is not. A check the rules do not know (they
     may be those of an older baseline) has the threshold of its type.
     """
-    checks = _CHECKS.validate_python(suite.cases[prompt_id].rubric.checks)
+    checks = CHECKS.validate_python(suite.cases[prompt_id].rubric.checks)
     return [_with_line(check, suite.rules.checks.get(f"{prompt_id}/{check.id}")) for check in checks]
 
 

@@ -9,7 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from pydantic import ValidationError, field_validator
+from pydantic_core import PydanticCustomError
+
 from touchstone.config import CompareSettings
+from touchstone.pack.checks import CHECKS
 from touchstone.pack.schema import CalibrationItem, KoRule, Labels, Sampling
 from touchstone.records import Record
 
@@ -79,6 +83,19 @@ class Rubric(Record):
     max_tokens: int | None
     label: str | None
     safety_critical: bool
+
+    @field_validator("checks")
+    @classmethod
+    def _can_run(cls, checks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """A file from elsewhere is refused where it is read, not where one of its checks is due."""
+        try:
+            CHECKS.validate_python(checks)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            place = ".".join(str(part) for part in first["loc"])
+            told = {"place": place, "what": first["msg"]}
+            raise PydanticCustomError("check", "no check at {place}: {what}", told) from None
+        return checks
 
 
 class Case(Record):
