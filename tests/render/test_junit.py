@@ -168,7 +168,7 @@ def test_names_are_the_same_in_every_language() -> None:
 def test_hostile_texts_stay_text(text: str) -> None:
     plain = measured(A1=(1, 1), A3=None)
     cells = [cell.model_copy(update={"model": text}) for cell in plain.cells]
-    rows = [row.model_copy(update={"model": text}) for row in plain.rows]
+    rows = [row.replaced(model=text) for row in plain.rows]
     rows[1].repeats[0].__dict__["detail"] = text
     found = plain.model_copy(update={"cells": cells, "rows": rows})
     root = valid(junit_xml(found, {row.key: [text] for row in rows}))
@@ -193,6 +193,15 @@ def test_of_a_comparison_only_what_is_worse_is_a_failure() -> None:
     failures = root.findall(".//failure")
     assert {"worse"} == {failure.attrib["type"] for failure in failures}
     assert any("Another answer" in (failure.text or "") for failure in failures)
+
+
+def test_a_row_that_could_not_be_judged_is_an_error_of_the_comparison() -> None:
+    suite = builders.judged_suite(["A1", "A2"])
+    old = baseline(suite, {"A1": (4, 4), "A2": (4, 4)})
+    found = compared(old, repeating(suite, {"A1": (4, 4), "A2": None}))
+    assert [row.state for row in found.rows] == ["unchanged", "not_judged"]
+    told = outcomes(valid(comparison_junit(found)))
+    assert (told["A1"], told["A2"]) == (None, "error")
 
 
 def test_a_comparison_without_a_verdict_is_an_error_even_without_a_row() -> None:

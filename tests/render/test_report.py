@@ -267,6 +267,11 @@ def test_unknown_is_null_in_the_frontmatter() -> None:
     assert (cell["pct"], cell["rubric_level"], cell["safety_passed"]) == (None, None, None)
 
 
+def test_a_category_that_nobody_judged_has_no_number() -> None:
+    result = builders.result(judged_suite(["A1", "B1"]), {"A1": (4, 4), "B1": None})
+    assert "| B | n/a (0/1 pass) |" in report_text(Reading(result)).splitlines()
+
+
 def test_safety_that_is_not_assessed_is_neither_passed_nor_failed() -> None:
     result = builders.result(judged_suite(["A1", "A2"], critical=["A1"]), {"A1": None, "A2": (4, 4)})
     (row,) = (
@@ -298,11 +303,23 @@ def test_the_frontmatter_holds_canonical_values_in_any_language() -> None:
 def test_obsidian_links_model_and_judge_and_folds_into_callouts() -> None:
     text = report_text(reading(), "en", OBSIDIAN)
     assert "\nModel: [[m]] · Judge: [[judge-7b]] n/a · T=0 · seed=42\n" in text
-    assert "\n> [!quote]- A1 · none: 50.0 %, fail\n" in text
+    assert (
+        "\n> [!quote]- A1 · none: 50.0 %, fail\n> Q1 2 · Q2 4\n> \n> ```text\n> Answer to A1.\n> ```\n"
+        "> \n> Judge: Because of A1.\n\n"
+    ) in text
     unfinished = builders.result(judged_suite(["A1", "A2"]), {"A1": (4, 4)})
     notice = "\n> [!warning] This run is not complete: 1 of 2 answered.\n"
     assert notice in report_text(Reading(unfinished), "en", OBSIDIAN)
     assert "<details>" not in text
+
+
+def test_every_line_of_a_folded_answer_stays_in_its_callout() -> None:
+    result = judged()
+    answers = {row.key: ["one\n\n# out\n\nlast"] for row in result.rows}
+    lines = report_text(Reading(result, answers), "en", OBSIDIAN).splitlines()
+    told = [line for line in lines if line.endswith(("# out", "last"))]
+    assert len(told) == 2 * 3
+    assert all(line.startswith("> ") for line in told)
 
 
 def test_the_two_flavours_tell_the_same_tables() -> None:
@@ -315,7 +332,7 @@ def test_the_two_flavours_tell_the_same_tables() -> None:
 
 # --- hostile texts -----------------------------------------------------------------------------------
 
-SHORT = {name: text for name, text in HOSTILE.items() if len(text) < 5_000}
+SHORT = {name: text for name, text in HOSTILE.items() if len(text) < 1_500}
 _OURS = re.compile(r"\[\[[\w .+-]+\]\]")
 _INLINE_CODE = re.compile(r"(?<![\\`])(`+)(?!`).*?(?<!`)\1(?!`)")
 
@@ -335,7 +352,7 @@ def saying(text: str) -> Reading:
     """
     plain = judged()
     cells = [cell.model_copy(update={"model": text, "quant": text}) for cell in plain.cells]
-    rows = [row.model_copy(update={"model": text}) for row in plain.rows]
+    rows = [row.replaced(model=text) for row in plain.rows]
     judge = plain.judge and plain.judge.model_copy(update={"model": text, "version": text})
     known = plain.provenance.model_copy(
         update={"chip": text, "os": text, "engine": text, "engine_version": text, "runtime": text}
