@@ -169,7 +169,7 @@ def test_hostile_texts_stay_text(text: str) -> None:
     plain = measured(A1=(1, 1), A3=None)
     cells = [cell.model_copy(update={"model": text}) for cell in plain.cells]
     rows = [row.replaced(model=text) for row in plain.rows]
-    rows[1].repeats[0].__dict__["detail"] = text
+    rows[1] = rows[1].replaced(repeats=[rows[1].repeats[0].replaced(detail=text)])
     found = plain.model_copy(update={"cells": cells, "rows": rows})
     root = valid(junit_xml(found, {row.key: [text] for row in rows}))
     assert list(outcomes(root).values()) == ["failure", None, None, "error", None]
