@@ -47,8 +47,8 @@ def held_against_usual(new: Side, **options: Any) -> Comparison:
 def with_rubric(measured: Suite, prompt: str, **changes: Any) -> Suite:
     """The suite with one rubric edited."""
     case = measured.cases[prompt]
-    rubric = case.rubric.model_copy(update=changes)
-    edited = case.model_copy(update={"rubric": rubric, "rubric_sha256": digest_of(rubric.to_json())})
+    rubric = case.rubric.replaced(**changes)
+    edited = case.replaced(rubric=rubric, rubric_sha256=digest_of(rubric.to_json()))
     return measured.model_copy(update={"cases": measured.cases | {prompt: edited}})
 
 

@@ -711,8 +711,8 @@ def test_a_lower_row_that_was_asked_again_is_not_told_as_one_draw() -> None:
 
 def _answered_alike(draw: Sequence[Row], prompt: str) -> tuple[Row, ...]:
     def alike(row: Row) -> Row:
-        repeats = [repeat.model_copy(update={"answer_sha256": "sha256:0"}) for repeat in row.repeats]
-        return row.model_copy(update={"repeats": repeats})
+        repeats = [repeat.replaced(answer_sha256="sha256:0") for repeat in row.repeats]
+        return row.replaced(repeats=repeats)
 
     return tuple(alike(row) if row.prompt == prompt else row for row in draw)
 

@@ -204,7 +204,7 @@ def test_another_pack_is_refused() -> None:
 
 def test_cases_that_are_not_the_trees_are_each_named() -> None:
     def moved(case: Case, part: str) -> Case:
-        return case.model_copy(update={part: "sha256:0"})
+        return case.replaced(**{part: "sha256:0"})
 
     cases = SUITE.cases
     tree = {

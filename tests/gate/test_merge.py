@@ -173,7 +173,7 @@ OTHER_TEXT = SUITE.model_copy(
     }
 )
 OTHER_CASE = SUITE.model_copy(
-    update={"cases": SUITE.cases | {"A7": SUITE.cases["A7"].model_copy(update={"input": "else?"})}}
+    update={"cases": SUITE.cases | {"A7": SUITE.cases["A7"].replaced(input="else?")}}
 )
 
 

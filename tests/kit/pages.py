@@ -120,7 +120,7 @@ def saying(text: str) -> PageFacts:
 def saying_alone(text: str) -> PageFacts:
     """The same as a run by itself."""
     facts = saying(text)
-    rows = [row.model_copy(update={"model": text, "prompt": text}) for row in facts.result.rows]
+    rows = [row.replaced(model=text, prompt=text) for row in facts.result.rows]
     result = facts.result.model_copy(update={"rows": rows})
     keys = [row.key for row in rows]
     return replace(

@@ -70,7 +70,7 @@ def test_no_mixture_becomes_a_formula(text: str) -> None:
 
 def _assert_a_field(text: str) -> None:
     plain = judged()
-    rows = [row.model_copy(update={"model": text}) for row in plain.rows]
+    rows = [row.replaced(model=text) for row in plain.rows]
     lines = lines_of(plain.model_copy(update={"rows": rows}))
     assert len(lines) == 4
     for line in lines:

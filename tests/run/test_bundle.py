@@ -127,7 +127,7 @@ def test_a_field_a_later_version_adds_is_no_edit(bundle: Bundle, asked: Manifest
     fields = json.loads(path.read_text())
     del fields["from_baseline"], fields["digest"]
     path.write_text(json.dumps(fields | {"digest": digest_of(fields)}))
-    assert read_manifest(path) == asked
+    assert read_manifest(path).model_copy(update={"digest": asked.digest}) == asked
 
 
 def test_a_newer_manifest_gets_one_clear_sentence(bundle: Bundle) -> None:

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from pydantic import ValidationError
-
 from touchstone.baseline.schema import Baseline, KeptAnswers, KeptCase, KeptVariant, KeptVerdict
 from touchstone.errors import BadInputError
 from touchstone.files import json_pretty, parse_json
 from touchstone.pack.digest import checks_of
 from touchstone.pack.suite import Case, Rubric, Suite, VariantText
+from touchstone.records import Misfit, record_from
 from touchstone.result.schema import CheckScore, Repeat, Row
 from touchstone.result.scorecard import score_rows
 
@@ -126,11 +125,10 @@ def _score(repeat: Repeat, check: str) -> float | None:
 def _case(kept: KeptCase, place: str) -> Case:
     value = parse_json("\n".join(kept.rubric), f"{place}.rubric")
     try:
-        rubric = Rubric.model_validate(value)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        field = ".".join(str(part) for part in first["loc"])
-        raise BadInputError(f"{place}.rubric: {field}: {first['msg']}") from None
+        rubric = record_from(Rubric, value)
+    except Misfit as misfit:
+        field = ".".join(str(part) for part in misfit.place)
+        raise BadInputError(f"{place}.rubric: {field}: {misfit.message}") from None
     return Case(
         category=kept.category,
         input="\n".join(kept.input),
@@ -140,15 +138,10 @@ def _case(kept: KeptCase, place: str) -> Case:
     )
 
 
-_ROW_FIELDS = set(Row.model_fields)
-_REPEAT_FIELDS = set(Repeat.model_fields)
-
-
 def _row(kept: KeptVerdict, hashes: Sequence[str], run: int, suite: Suite) -> Row:
     places = range(run * kept.repeats, (run + 1) * kept.repeats)
-    # The file was validated; a set of field names per object would be most of a large baseline's memory.
-    return Row.model_construct(
-        _fields_set=_ROW_FIELDS,
+    # The file was validated.
+    return Row.trusted(
         model=kept.model,
         variant=kept.variant,
         prompt=kept.prompt,
@@ -161,8 +154,7 @@ def _row(kept: KeptVerdict, hashes: Sequence[str], run: int, suite: Suite) -> Ro
 
 
 def _repeat(kept: KeptVerdict, hashes: Sequence[str], place: int, number: int) -> Repeat:
-    return Repeat.model_construct(
-        _fields_set=_REPEAT_FIELDS,
+    return Repeat.trusted(
         repeat=number,
         status=kept.status[place],
         verdict="judged",

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic.dataclasses import dataclass
+
 from touchstone.pack.suite import Hashes, Instrument, Rules
-from touchstone.records import Record
+from touchstone.records import COMPACT, CompactRecord, Record
 from touchstone.result.schema import Counts, JudgeInfo, LabelReport, ModelReport, RowState
 from touchstone.run.records import ResponseStatus
 
@@ -62,7 +64,8 @@ class KeptVariant(Record):
     lines: list[str] | None
 
 
-class KeptCase(Record):
+@dataclass(**COMPACT)
+class KeptCase(CompactRecord):
     """A prompt and its rubric as lines; the rubric's lines are canonical JSON."""
 
     category: str
@@ -106,7 +109,8 @@ class KeptRun(Record):
     typical: bool
 
 
-class KeptVerdict(Record):
+@dataclass(**COMPACT)
+class KeptVerdict(CompactRecord):
     """One line: model × variant × prompt over all runs.
 
     Every list holds the runs in the order of `runs`, and within a run its repeats; so with three runs
@@ -131,7 +135,8 @@ class KeptVerdict(Record):
     completion_tokens: list[int | None]
 
 
-class KeptAnswers(Record):
+@dataclass(**COMPACT)
+class KeptAnswers(CompactRecord):
     """One line per model × variant × prompt: the hashes of all runs' answers, in the order of `runs`."""
 
     model: str
@@ -140,7 +145,8 @@ class KeptAnswers(Record):
     sha256: list[str]
 
 
-class KeptTexts(Record):
+@dataclass(**COMPACT)
+class KeptTexts(CompactRecord):
     """One line per model × variant × prompt: the typical run's answers, one per repeat."""
 
     model: str

@@ -17,7 +17,7 @@ from touchstone.errors import BadInputError
 from touchstone.files import canonical, digest_of, sha256_of
 from touchstone.pack.digest import hashes_of
 from touchstone.pack.suite import Suite
-from touchstone.records import Record
+from touchstone.records import AnyRecord
 from touchstone.result.labels import label_report
 from touchstone.result.rows import CellKey, rows_by_cell
 from touchstone.result.schema import Row
@@ -193,7 +193,7 @@ def _derived_from_rows(baseline: Baseline, suite: Suite) -> Iterator[tuple[str, 
 
 
 def _plain(value: object) -> object:
-    return canonical(value.to_json() if isinstance(value, Record) else value)
+    return canonical(value.to_json() if isinstance(value, AnyRecord) else value)
 
 
 def _derived_cell(cell: KeptCell, rows: Sequence[Row], suite: Suite) -> KeptCell:
@@ -216,13 +216,11 @@ def _derived_variant(kept: KeptVariant) -> KeptVariant:
 
 def _derived_case(kept: KeptCase, suite: Suite, prompt: str) -> KeptCase:
     case = suite.cases[prompt]
-    return kept.model_copy(
-        update={
-            "label": case.rubric.label,
-            "input_sha256": sha256_of(case.input),
-            "rubric_sha256": digest_of(case.rubric.to_json()),
-            "rubric": rubric_lines(case.rubric),
-        }
+    return kept.replaced(
+        label=case.rubric.label,
+        input_sha256=sha256_of(case.input),
+        rubric_sha256=digest_of(case.rubric.to_json()),
+        rubric=rubric_lines(case.rubric),
     )
 
 

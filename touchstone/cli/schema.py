@@ -11,6 +11,7 @@ import inspect
 import itertools
 import re
 import textwrap
+from collections.abc import Container
 from typing import Any, NamedTuple
 
 import click
@@ -85,9 +86,16 @@ class _Generator(GenerateJsonSchema):
     def model_schema(self, schema: Any) -> dict[str, Any]:
         """A class as an object, each property described by the text that stands below its field."""
         made = super().model_schema(schema)
-        for name, text in _field_texts(schema["cls"]).items():
-            alias = schema["cls"].model_fields[name].alias or name
-            made["properties"][alias].setdefault("description", text)
+        fields = schema["cls"].model_fields
+        for name, text in _field_texts(schema["cls"], fields).items():
+            made["properties"][fields[name].alias or name].setdefault("description", text)
+        return made
+
+    def dataclass_schema(self, schema: Any) -> dict[str, Any]:
+        """The same of a record with slots, whose fields have no other names."""
+        made = super().dataclass_schema(schema)
+        for name, text in _field_texts(schema["cls"], made["properties"]).items():
+            made["properties"][name].setdefault("description", text)
         return made
 
     def dict_schema(self, schema: Any) -> dict[str, Any]:
@@ -104,16 +112,16 @@ class _Generator(GenerateJsonSchema):
         return made
 
 
-def _field_texts(cls: type[BaseModel]) -> dict[str, str]:
+def _field_texts(cls: type, fields: Container[str]) -> dict[str, str]:
     """Field name → the docstring below it, the class's own before those of its bases."""
     texts: dict[str, str] = {}
     for base in cls.__mro__:
-        if issubclass(base, BaseModel) and base.__module__.startswith("touchstone."):
+        if base.__module__.startswith("touchstone."):
             texts = _texts_below_fields(base) | texts
-    return {name: text for name, text in texts.items() if name in cls.model_fields}
+    return {name: text for name, text in texts.items() if name in fields}
 
 
-def _texts_below_fields(cls: type[BaseModel]) -> dict[str, str]:
+def _texts_below_fields(cls: type) -> dict[str, str]:
     (tree,) = ast.parse(textwrap.dedent(inspect.getsource(cls))).body
     body = tree.body if isinstance(tree, ast.ClassDef) else []
     texts = {}

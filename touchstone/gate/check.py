@@ -22,7 +22,7 @@ from touchstone.gate.further import CHECK_DRAW
 from touchstone.gate.held import Held
 from touchstone.gate.measure import ask_run, judge_run, unjudged
 from touchstone.gate.reference import Reference
-from touchstone.gate.runs import load_run, result_of, write_result
+from touchstone.gate.runs import result_of, stored_result, write_result
 from touchstone.gate.start import Order, start_run
 from touchstone.pack.load import LoadedPack
 from touchstone.result.schema import ResultDoc
@@ -171,7 +171,7 @@ def _judge(bench: Bench, check: PackCheck) -> bool:
         check.result = judge_run(bench, bundle)
         return False
     # A run may have been killed between its last verdict and its result.
-    stored = load_run(bundle).result
+    stored = stored_result(bundle)
     kept = stored.run.judged is not None and stored.rows == found.rows
     check.result = stored if kept else write_result(bundle, judged=stamp(bench.now()))
     return False

@@ -85,13 +85,13 @@ def control_rows(bundle: Bundle, old: Side) -> list[Row]:
         ]
         if len(pairs) == len(row.repeats):
             again = [_judged_today(repeat, verdict) for repeat, verdict in pairs]
-            rows.append(row.model_copy(update={"repeats": again}))
+            rows.append(row.replaced(repeats=again))
     return score_rows(rows, old.suite)
 
 
 def _judged_today(repeat: Repeat, verdict: Verdict) -> Repeat:
     """Checks say of the same answer what they said; only the judge may see it otherwise."""
-    return repeat.model_copy(update={"scores": dict(verdict.scores), "red_flag": verdict.red_flag})
+    return repeat.replaced(scores=dict(verdict.scores), red_flag=verdict.red_flag)
 
 
 def _judging(bundle: Bundle, identity: JudgeIdentity, *, use_schema: bool) -> Judging:

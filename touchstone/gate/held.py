@@ -84,7 +84,8 @@ class Held:
         return {key: (texts, new[key]) for key, texts in beside.items() if texts is not None}
 
     def _sides(self, plan: ConfirmPlan) -> tuple[Side, Side, Evidence]:
-        old, new = self.old, side_of_run(self.bundle)
+        # Its answers decide nothing, and of a large run they are much to hold.
+        old, new = self.old, side_of_run(self.bundle, with_answers=False)
         control = control_rows(self.bundle, old)
         return (
             old,
@@ -93,9 +94,9 @@ class Held:
         )
 
 
-def side_of_run(bundle: Bundle) -> Side:
+def side_of_run(bundle: Bundle, *, with_answers: bool = True) -> Side:
     """One run as a side; a narrowed one has the cases it was asked."""
-    return _asked_only(runs_side([bundle]), bundle.manifest)
+    return _asked_only(runs_side([bundle], with_answers=with_answers), bundle.manifest)
 
 
 def renamed_models(bundle: Bundle) -> dict[str, str]:

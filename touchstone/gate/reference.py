@@ -18,7 +18,7 @@ from touchstone.baseline.sides import Side, side_of_baseline, side_of_runs
 from touchstone.config import Config
 from touchstone.errors import BadInputError
 from touchstone.files import read_bytes
-from touchstone.gate.runs import load_run
+from touchstone.gate.runs import manifest_of, stored_result
 from touchstone.git import Repository
 from touchstone.run.bundle import Bundle
 
@@ -118,11 +118,13 @@ def run_reference(bundles: Sequence[Bundle]) -> Reference:
     return Reference(side, info)
 
 
-def runs_side(bundles: Sequence[Bundle], typical: int = 0) -> Side:
-    """Runs as a side of a comparison."""
-    runs = [load_run(bundle) for bundle in bundles]
+def runs_side(bundles: Sequence[Bundle], typical: int = 0, *, with_answers: bool = True) -> Side:
+    """Runs as a side of a comparison, with the typical one's answers where they are wanted."""
     return side_of_runs(
-        [run.result for run in runs], [run.manifest for run in runs], bundles[typical].answers(), typical
+        [stored_result(bundle) for bundle in bundles],
+        [manifest_of(bundle) for bundle in bundles],
+        bundles[typical].answers() if with_answers else None,
+        typical,
     )
 
 

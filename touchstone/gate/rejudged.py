@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from touchstone.baseline.comparison import JudgeMoved
 from touchstone.baseline.sides import Side
+from touchstone.files import read_bytes
 from touchstone.gate.reference import Reference
-from touchstone.gate.runs import load_run
+from touchstone.gate.runs import stored_result
 from touchstone.pack.suite import JudgeInstrument
 from touchstone.result.rows import rows_by_cell
 from touchstone.result.schema import ResultDoc
 from touchstone.result.scorecard import cell_quality
-from touchstone.run.bundle import Bundle
+from touchstone.run.bundle import MANIFEST_NAME, Bundle
 from touchstone.run.find import list_bundles
 
 
@@ -27,7 +28,7 @@ def judge_moved(old: Side, rejudged: Bundle) -> list[JudgeMoved]:
             new=cell.quality.pct,
             safety=(before[cell.model, cell.variant].safety_passed, cell.quality.safety_passed),
         )
-        for cell in load_run(rejudged).result.cells
+        for cell in stored_result(rejudged).cells
         if cell.quality is not None and (cell.model, cell.variant) in before
     ]
 
@@ -37,10 +38,16 @@ def moved_beside(reference: Reference, bundle: Bundle) -> list[JudgeMoved]:
     if bundle.manifest.judge is None:
         return []
     origin = reference.info.digest or reference.side.run_ids[reference.side.typical]
-    found = list_bundles(bundle.path.parent, lambda other: other.manifest.rejudged_from == origin)
-    judge = load_run(bundle).result.instrument.judge if found else None
-    fitting = [other for other in found if _is_judged_by(judge, load_run(other).result)]
+    found = list_bundles(bundle.path.parent, lambda other: _is_rejudged_from(other, origin))
+    judge = stored_result(bundle).instrument.judge if found else None
+    fitting = [other for other in found if _is_judged_by(judge, stored_result(other))]
     return judge_moved(reference.side, fitting[-1]) if fitting else []
+
+
+def _is_rejudged_from(bundle: Bundle, origin: str) -> bool:
+    # A large run's manifest takes long to read, and hardly any names the origin at all.
+    named = origin.encode() in read_bytes(bundle.path / MANIFEST_NAME)
+    return named and bundle.manifest.rejudged_from == origin
 
 
 def _is_judged_by(judge: JudgeInstrument | None, result: ResultDoc) -> bool:

@@ -13,10 +13,10 @@ from touchstone.files import read_json, write_document
 from touchstone.host.merge import WindowFacts, peak_of, worst_words_of
 from touchstone.judge.phase import read_verdicts
 from touchstone.judge.records import Verdict
-from touchstone.records import check_schema
+from touchstone.records import Misfit, check_schema, record_from
 from touchstone.result.build import build_result_doc
 from touchstone.result.rows import current_verdict
-from touchstone.result.schema import RESULT_SCHEMA, ResultDoc
+from touchstone.result.schema import RESULT_SCHEMA, CaseHashes, ResultDoc, Row
 from touchstone.result.select import SELECTION_SCHEMA, Selection
 from touchstone.result.timing import CellMachine
 from touchstone.run.bundle import Bundle
@@ -57,9 +57,15 @@ def manifest_of(bundle: Bundle) -> Manifest:
 
 
 def load_run(bundle: Bundle) -> MeasuredRun:
-    """A run with its stored result; a bundle without one is rebuilt from its lines."""
-    stored = read_result(bundle.result_path) if bundle.result_path.exists() else result_of(bundle)
-    return MeasuredRun(manifest=manifest_of(bundle), result=stored, responses=bundle.responses())
+    """A run with its result and its answers."""
+    return MeasuredRun(
+        manifest=manifest_of(bundle), result=stored_result(bundle), responses=bundle.responses()
+    )
+
+
+def stored_result(bundle: Bundle) -> ResultDoc:
+    """A run's stored result; a bundle without one is rebuilt from its lines."""
+    return read_result(bundle.result_path) if bundle.result_path.exists() else result_of(bundle)
 
 
 def rationales_of(bundle: Bundle) -> dict[tuple[str, str, str], list[str | None]]:
@@ -99,12 +105,11 @@ def read_result(path: Path) -> ResultDoc:
     value = read_json(path)
     check_schema(value, RESULT_SCHEMA, str(path))
     try:
-        return ResultDoc.model_validate(value)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
+        return record_from(ResultDoc, value, {"rows": Row, "cases": CaseHashes})
+    except Misfit as misfit:
+        place = ".".join(str(part) for part in misfit.place)
         raise BadInputError(
-            f"{path}: {place}: {first['msg'][:1].lower()}{first['msg'][1:]}",
+            f"{path}: {place}: {misfit.message}",
             f"Make it again from the run's lines: touchstone judge --bundle {path.parent.name}",
         ) from None
 

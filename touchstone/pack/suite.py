@@ -10,12 +10,13 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from pydantic import ValidationError, field_validator
+from pydantic.dataclasses import dataclass
 from pydantic_core import PydanticCustomError
 
 from touchstone.config import CompareSettings
 from touchstone.pack.checks import CHECKS
 from touchstone.pack.schema import CalibrationItem, KoRule, Labels, Sampling
-from touchstone.records import Record
+from touchstone.records import COMPACT, CompactRecord, Record
 
 
 class InstrumentDimension(Record):
@@ -71,7 +72,8 @@ class Rules(Record):
     compare: CompareSettings
 
 
-class Rubric(Record):
+@dataclass(**COMPACT)
+class Rubric(CompactRecord):
     """How one prompt's answer is looked at. `checks` are the pack's, without threshold and tolerance."""
 
     tests: str | None
@@ -98,7 +100,8 @@ class Rubric(Record):
         return checks
 
 
-class Case(Record):
+@dataclass(**COMPACT)
+class Case(CompactRecord):
     """One prompt: its text, its rubric and the hash of each."""
 
     category: str

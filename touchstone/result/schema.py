@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
 from touchstone.judge.records import CheckStatus
 from touchstone.pack.suite import Hashes, Instrument, Rules, VariantText
-from touchstone.records import Record
+from touchstone.records import COMPACT, CompactRecord, Record
 from touchstone.run.records import ResponseStatus
 
 RESULT_SCHEMA = 1
@@ -199,7 +202,8 @@ class CheckScore(Record):
     score: float | None
 
 
-class Repeat(Record):
+@dataclass(**COMPACT)
+class Repeat(CompactRecord):
     """One repeat of a row, reduced to what is counted. `verdict` is null until judged."""
 
     repeat: int
@@ -215,13 +219,14 @@ class Repeat(Record):
     answer_chars: int | None
     prompt_tokens: int | None
     completion_tokens: int | None
-    listed: dict[str, CheckScore] = {}
+    listed: dict[str, CheckScore] = Field(default={})
     """Checks that are listed only (`latency`); `checks` holds those that count."""
     detail: str | None = None
     """Why there is no answer or no verdict, in the engine's or the parser's words."""
 
 
-class Row(Record):
+@dataclass(**COMPACT)
+class Row(CompactRecord):
     """(model, variant, prompt) with its repeats: the unit a baseline compares."""
 
     model: str

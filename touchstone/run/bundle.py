@@ -25,7 +25,8 @@ from touchstone.files import (
     write_atomic,
     write_json,
 )
-from touchstone.records import check_schema
+from touchstone.pack.suite import Case, Suite
+from touchstone.records import Misfit, check_schema, record_from
 from touchstone.run import plan
 from touchstone.run.records import MANIFEST_SCHEMA, EvalResponse, Manifest, SampleKey
 
@@ -145,17 +146,22 @@ def read_manifest(path: Path) -> Manifest:
         )
     value = read_json(path)
     check_schema(value, MANIFEST_SCHEMA, str(path))
-    try:
-        manifest = Manifest.model_validate(value)
-    except ValidationError as error:
-        raise BadInputError(f"{path}: {_first_fault(error)}", "Start a new run.") from None
+    if not isinstance(value, dict):
+        raise BadInputError(f"{path}: not a manifest (no JSON object)", "Start a new run.")
     # The digest is that of the file as it stands: a field this version adds is not an edit.
-    if manifest.digest != _content_digest(value):
+    digest = digest_of({key: item for key, item in value.items() if key != "digest"})
+    try:
+        value["suite"] = record_from(Suite, value.get("suite"), {"cases": Case}, ("suite",))
+        manifest = record_from(Manifest, value)
+    except Misfit as misfit:
+        place = ".".join(map(str, misfit.place))
+        raise BadInputError(f"{path}: {place}: {misfit.message}", "Start a new run.") from None
+    if manifest.digest != digest:
         raise BadInputError(
             f"{path}: edited after the run started (its digest does not match)",
             "Restore the file, or start a new run.",
         )
-    return manifest.model_copy(update={"digest": _content_digest(manifest.to_json())})
+    return manifest
 
 
 def read_responses(path: Path, planned: set[tuple[str, str, str, int]]) -> dict[SampleKey, EvalResponse]:
