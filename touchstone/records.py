@@ -27,7 +27,7 @@ def check_schema(document: object, known: int, source: str) -> None:
 class Record(BaseModel):
     """A frozen, fully typed record. Unknown fields are refused: a newer file has a newer schema number."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, defer_build=True)
 
     def to_json(self) -> dict[str, Any]:
         """The record as plain JSON values, field aliases applied."""
@@ -79,6 +79,9 @@ class Misfit(Exception):  # noqa: N818  a finding for the reader of a file to wo
         super().__init__(message)
         self.place, self.code = place, code
         self.message = message[:1].lower() + message[1:]
+
+    def __str__(self) -> str:
+        return ": ".join(filter(None, [".".join(map(str, self.place)), self.message]))
 
 
 def record_from(

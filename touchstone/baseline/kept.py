@@ -127,8 +127,7 @@ def _case(kept: KeptCase, place: str) -> Case:
     try:
         rubric = record_from(Rubric, value)
     except Misfit as misfit:
-        field = ".".join(str(part) for part in misfit.place)
-        raise BadInputError(f"{place}.rubric: {field}: {misfit.message}") from None
+        raise BadInputError(f"{place}.rubric: {misfit}") from None
     return Case(
         category=kept.category,
         input="\n".join(kept.input),

@@ -107,9 +107,8 @@ def read_result(path: Path) -> ResultDoc:
     try:
         return record_from(ResultDoc, value, {"rows": Row, "cases": CaseHashes})
     except Misfit as misfit:
-        place = ".".join(str(part) for part in misfit.place)
         raise BadInputError(
-            f"{path}: {place}: {misfit.message}",
+            f"{path}: {misfit}",
             f"Make it again from the run's lines: touchstone judge --bundle {path.parent.name}",
         ) from None
 

@@ -154,8 +154,7 @@ def read_manifest(path: Path) -> Manifest:
         value["suite"] = record_from(Suite, value.get("suite"), {"cases": Case}, ("suite",))
         manifest = record_from(Manifest, value)
     except Misfit as misfit:
-        place = ".".join(map(str, misfit.place))
-        raise BadInputError(f"{path}: {place}: {misfit.message}", "Start a new run.") from None
+        raise BadInputError(f"{path}: {misfit}", "Start a new run.") from None
     if manifest.digest != digest:
         raise BadInputError(
             f"{path}: edited after the run started (its digest does not match)",
