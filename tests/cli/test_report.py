@@ -57,6 +57,16 @@ def test_a_report_held_against_something_tells_the_comparison_first(repo: Scratc
     assert [suite.attrib["name"] for suite in suites] == ["desk", "scripted-model · house"]
     assert {suite.attrib["failures"] for suite in suites} == {"0"}
     assert told("--format", "scorecard").startswith(lines[0])
+    comment = told("--format", "comment")
+    assert comment.startswith("## 🟢 desk: UNCHANGED")
+    assert "<!--" not in comment
+    assert comment.splitlines()[-1] == f"head `{repo.head()[:12]}`"
+
+
+def test_a_comment_needs_something_to_hold_the_run_against(repo: ScratchRepo, run: str) -> None:
+    done = touchstone(repo.path, "report", run, "--format", "comment")
+    assert done.code == ExitCode.USAGE
+    assert "--against OLD" in done.err
 
 
 def test_obsidian_has_its_frontmatter_first(repo: ScratchRepo, run: str) -> None:

@@ -32,6 +32,7 @@ EXPECTED_COMMANDS = [
     "touchstone check --pack packs/starter.yaml",
     "touchstone show",
     "touchstone report",
+    "touchstone report",
 ]
 
 
@@ -132,3 +133,9 @@ def test_a_stopped_story_leaves_no_engine_and_no_folder(tmp_path: Path) -> None:
 
 def test_it_leaves_a_clean_tree(story: Story) -> None:
     assert story.git("status", "--porcelain") == ""
+
+
+def test_it_shows_the_comment_that_a_pull_request_would_get(story: Story) -> None:
+    told = story.said.split("--format comment")[1].split("The whole of it as a page")[0]
+    assert re.search(r"^\s*## \S+ starter: ", told, re.MULTILINE)
+    assert "```diff" in told

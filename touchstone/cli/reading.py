@@ -8,16 +8,19 @@ from pathlib import Path
 
 from touchstone.cli.session import say
 from touchstone.config import Effective
+from touchstone.errors import UsageError
 from touchstone.files import json_document
 from touchstone.gate.compared import compared
 from touchstone.gate.held import Held
 from touchstone.gate.reference import Reference, agreed_reference, named_reference, run_reference
 from touchstone.gate.runs import load_run, rationales_of
+from touchstone.render.comment import preview_text
 from touchstone.render.csv import comparison_csv, result_csv
 from touchstone.render.flavour import OBSIDIAN
 from touchstone.render.junit import comparison_junit, junit_xml
 from touchstone.render.reading import Reading
 from touchstone.render.report import report_text
+from touchstone.render.review import PackReview
 from touchstone.render.scorecard import scorecard_markdown
 from touchstone.render.words import Language
 from touchstone.run.bundle import Bundle
@@ -73,6 +76,16 @@ def _junit(reading: Reading, language: Language) -> str:
     return junit_xml(reading.result, reading.answers, language)
 
 
+def _comment(reading: Reading, language: Language) -> str:
+    if reading.comparison is None:
+        raise UsageError(
+            "a comment tells what moved, so it needs something to hold the run against: --against OLD"
+        )
+    found = reading.comparison
+    review = PackReview(found.pack, comparison=found, result=reading.result, answers=reading.both)
+    return preview_text(review, found.candidate.commit or "", language)
+
+
 def _csv(reading: Reading, _language: Language) -> str:
     return result_csv(reading.result) if reading.comparison is None else comparison_csv(reading.comparison)
 
@@ -84,6 +97,7 @@ def _json(reading: Reading, _language: Language) -> str:
 FORMS: dict[str, Form] = {
     "md": report_text,
     "obsidian": lambda reading, language: report_text(reading, language, OBSIDIAN),
+    "comment": _comment,
     "scorecard": scorecard_markdown,
     "junit": _junit,
     "csv": _csv,

@@ -31,8 +31,8 @@ PAGE = "html"
     "form",
     type=click.Choice([*FORMS, PAGE]),
     default="md",
-    help="Markdown for GitHub; for Obsidian; its first lines alone; JUnit XML; a table for a spreadsheet; "
-    "result.json's content, or the comparison's; a page for a browser.",
+    help="Markdown for GitHub; for Obsidian; what a pull request would be told; its first lines alone; "
+    "JUnit XML; a table for a spreadsheet; result.json's content, or the comparison's; a page for a browser.",
 )
 @click.option("--write", type=click.Path(path_type=Path, dir_okay=False), help="Write it to a file instead.")
 @settings_options(asks=False)

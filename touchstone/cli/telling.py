@@ -131,7 +131,7 @@ def _post(call: Call) -> Posted | None:
         return Posted("not_posted", None, first_sentence("no_token", call.words))
     occasion, comparisons = call.occasion, _comparisons(call.reviews)
     mark = CommentMark(
-        occasion.tenant, occasion.target, occasion.name, occasion.run_id, occasion.attempt, occasion.head_sha
+        occasion.tenant, occasion.target, occasion.name, call.job.run_id, call.job.attempt, call.head
     )
     forge = FORGES["github"](call.job.place, call.job.token)
     create = wanted == "always" or call.is_news or worth_posting(comparisons, existing=False)

@@ -110,6 +110,8 @@ def _check_the_edit(commands: Commands, echo: Echo) -> None:
     (edited,) = sorted(set(_run_ids(commands.folder)) - before)
     echo("\nOne answer of it. The fact is still in the prompt; the answer is gone.")
     commands.touchstone("show", edited, _TOLD_PROMPT)
+    echo("\nThe comment that a pull request with this edit would get.")
+    commands.touchstone("report", edited, "--against", BASELINE_PATH, "--format", "comment")
     echo("\nThe whole of it as a page, for a browser.")
     page = f"runs/{edited}/{PAGE_NAME}"
     commands.touchstone("report", edited, "--against", BASELINE_PATH, "--format", "html", "--write", page)

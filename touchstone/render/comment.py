@@ -58,6 +58,12 @@ def comment_text(
     return "\n".join([*top, *lines, *left_out_lines(left_out, where, words), *bottom]) + "\n"
 
 
+def preview_text(review: PackReview, head_sha: str, language: Language = "en") -> str:
+    """The comment that a pull request with this outcome would get, as a person reads it."""
+    text = comment_text([review], Occasion(run_id=None, attempt=1, head_sha=head_sha), language)
+    return text.split("\n", 1)[1]
+
+
 def worth_posting(comparisons: Sequence[Comparison | None], existing: bool) -> bool:
     """Whether `comment: auto` posts: silent only where nothing moved and there is no comment to bring up to
     date. None stands for a pack that an error kept from a comparison.

@@ -83,12 +83,13 @@ class PackReview:
 
 @dataclass(frozen=True)
 class Occasion:
-    """Where and for what the check ran. `run_url` is the run's page, `base` the commit of the baselines.
+    """Where and for what the check ran. `run_id` is the job's, null outside of one; `run_url` is its page,
+    `base` the commit of the baselines.
 
     `first` are sentences about the whole call, shown before any pack.
     """
 
-    run_id: int
+    run_id: int | None
     attempt: int
     head_sha: str
     run_url: str | None = None
@@ -155,7 +156,9 @@ def review_parts(
 
 def footer(occasion: Occasion, words: Words) -> str:
     """Which commit and run this is about."""
-    parts = [review_phrase(words, "head", sha=name(occasion.head_sha[:12])), _run(occasion, words)]
+    parts = [review_phrase(words, "head", sha=name(occasion.head_sha[:12]))]
+    if occasion.run_id is not None:
+        parts.append(page_link(review_phrase(words, "run", id=occasion.run_id), occasion.run_url))
     if occasion.attempt > 1:
         parts.append(review_phrase(words, "attempt", n=occasion.attempt))
     if occasion.tenant != "default":
@@ -170,10 +173,6 @@ def footer(occasion: Occasion, words: Words) -> str:
 def page_link(text: str, url: str | None) -> str:
     """A link to a page of the forge, or the bare text where the address is none that can stand in one."""
     return f"[{text}]({url})" if url is not None and _PLAIN_URL.fullmatch(url) else text
-
-
-def _run(occasion: Occasion, words: Words) -> str:
-    return page_link(review_phrase(words, "run", id=occasion.run_id), occasion.run_url)
 
 
 def _sentences(sentences: Sequence[str]) -> Iterator[Part]:
