@@ -62,7 +62,7 @@ EngineName = Literal[
 class Settings(BaseModel):
     """Base of every settings group: unknown keys refused, no conversion."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
 
 class Endpoint(Settings):

@@ -17,7 +17,7 @@ LABEL_CHECK = "label"
 class CheckBase(BaseModel):
     """What every check has. `id` defaults to the type, then `type-2` and so on, unique per prompt."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
     default_threshold: ClassVar[float] = 1.0
     counts: ClassVar[bool] = True

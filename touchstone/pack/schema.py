@@ -23,7 +23,7 @@ Text = Annotated[str, Field(min_length=1)]
 class PackPart(BaseModel):
     """Base of every part of a pack: nothing unknown, nothing converted, nothing changed later."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
 
 class Dimension(PackPart):
