@@ -5,7 +5,7 @@ another as the judge's. What is answered well beside them is kept and scored; no
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -63,23 +63,22 @@ LARGE = {"never_ends", "one_endless_line"}
 """More than 64 MiB each: the client's limit, seen once."""
 
 
-def dressed(text: str) -> dict[str, Script]:
-    """Odd ways to send a text that is an answer all the same."""
-    said = answer(text)
-    padded = f"{' ' * 5_000_000}{text}"
-    return {
-        "slow_drip": answer(text, pieces=5, delays=(0.02,)),
-        "five_megabytes": answer(padded, pieces=40),
-        "ten_thousand_tokens": answer(f"{' ' * 10_000}{text}", pieces=10_000),
-        "wrong_content_type": replace(said, headers=(("Content-Type", "application/octet-stream"),)),
-        "not_streamed": whole({"choices": [{"message": {"content": text}, "finish_reason": "stop"}]}),
-        "cr_alone": Script([b"".join(said.chunks).replace(b"\n", b"\r")]),
-        "a_byte_at_a_time": Script([bytes([byte]) for byte in b"".join(said.chunks)]),
-    }
+DRESSED: dict[str, Callable[[str], Script]] = {
+    "slow_drip": lambda text: answer(text, pieces=5, delays=(0.02,)),
+    "five_megabytes": lambda text: answer(f"{' ' * 5_000_000}{text}", pieces=40),
+    "ten_thousand_tokens": lambda text: answer(f"{' ' * 10_000}{text}", pieces=10_000),
+    "wrong_content_type": lambda text: replace(answer(text), headers=(("Content-Type", "application/x"),)),
+    "not_streamed": lambda text: whole(
+        {"choices": [{"message": {"content": text}, "finish_reason": "stop"}]}
+    ),
+    "cr_alone": lambda text: Script([b"".join(answer(text).chunks).replace(b"\n", b"\r")]),
+    "a_byte_at_a_time": lambda text: Script([bytes([byte]) for byte in b"".join(answer(text).chunks)]),
+}
+"""Odd ways to send a text that is an answer all the same."""
 
 
 def names() -> list[str]:
-    return [*FAULTS, *dressed("")]
+    return [*FAULTS, *DRESSED]
 
 
 @dataclass
@@ -96,7 +95,7 @@ class Faulty:
         text = VERDICT if is_judge else f"{name or 'good'} well answered"
         if name is None or is_judge != self.as_judge or (is_judge and name in LARGE):
             return answer(text)
-        return FAULTS[name] if name in FAULTS else dressed(text)[name]
+        return FAULTS[name] if name in FAULTS else DRESSED[name](text)
 
 
 def pack() -> str:
@@ -190,7 +189,7 @@ def test_a_model_with_every_fault_loses_just_those_answers(repo: ScratchRepo) ->
         row = rows[f"f.{name}"]
         assert (row["state"], row["pct"]) == ("error", None), name
         assert row["repeats"][0]["scores"] == {}
-    fine = [f"g.{name}" for name in names()] + [f"f.{name}" for name in dressed("")]
+    fine = [f"g.{name}" for name in names()] + [f"f.{name}" for name in DRESSED]
     assert {id_: (rows[id_]["state"], rows[id_]["pct"]) for id_ in fine} == dict.fromkeys(fine, ("pass", 100))
     assert cell["counts"]["answered"] == len(fine)
     assert cell["quality"]["pct"] == 100, "the mean is that of what was answered"

@@ -16,7 +16,7 @@ from touchstone.render.flavour import GITHUB, OBSIDIAN, Flavour
 from touchstone.render.plain import one_line
 from touchstone.render.reading import Reading
 from touchstone.render.report import length_notices, report_text
-from touchstone.render.report_rows import ANSWERS_SHOWN_MAX
+from touchstone.render.report_rows import ANSWER_CHARS_MAX, ANSWERS_SHOWN_MAX
 from touchstone.render.words import Language, Words
 from touchstone.result.schema import Cell, ResultDoc
 
@@ -94,6 +94,14 @@ def test_more_rows_than_are_shown_are_counted() -> None:
     text = report_text(Reading(result, {row.key: ["No."] for row in result.rows}))
     assert text.count("<details>") == ANSWERS_SHOWN_MAX
     assert "… and 3 more (responses.jsonl has them all)" in text
+
+
+def test_an_answer_without_end_is_shown_as_far_as_it_may_be_read() -> None:
+    answers = ANSWERS | {("m", "none", "A1"): ["x" * (ANSWER_CHARS_MAX + 7)]}
+    text = report_text(reading(answers=answers))
+    assert (
+        f"{'x' * ANSWER_CHARS_MAX}\n```\n\n… and 7 more characters (responses.jsonl has them all)\n" in text
+    )
 
 
 def test_every_repeat_is_told_with_its_own_words() -> None:

@@ -32,6 +32,10 @@ PHRASES: dict[str, tuple[str, str]] = {
     "rows_moved": ("rows that moved, worst first:", "bewegte Zeilen, schlechteste zuerst:"),
     "more_rows": ("… and {n} more ({file} has them all)", "… und {n} weitere ({file} nennt alle)"),
     "more_lines": ("… and {lines}", "… und {lines}"),
+    "more_characters": (
+        "… and {n} more characters ({file} has them all)",
+        "… und {n} weitere Zeichen ({file} enthält alle)",
+    ),
     "drawn": ("in {draws} draws", "in {draws} Ziehungen"),
     "confirmed": ("confirmed", "bestätigt"),
     "old_answer": ("reference", "Referenz"),

@@ -17,6 +17,7 @@ from touchstone.result.categories import CategoryShare, category_shares
 from touchstone.result.schema import Cell, Repeat, ResultDoc, Row
 
 ANSWERS_SHOWN_MAX = 20
+ANSWER_CHARS_MAX = 20_000
 LOWEST_SHOWN = 3
 """Rows shown with their answer where none fell short."""
 RATIONALE_WIDTH = 1_000
@@ -125,10 +126,19 @@ def _said(row: Row, reading: Reading, words: Words) -> list[str]:
     rationales = reading.rationales.get(row.key, ())
     lines: list[str] = []
     for text, repeat, rationale in zip_longest(texts, row.repeats, rationales):
-        lines += [*_verdict(repeat, words), *block(text or ""), ""]
+        lines += [*_verdict(repeat, words), *_answer(text or "", words), ""]
         if rationale:
             lines += [f"{words['judge']}: {escaped(one_line(rationale, RATIONALE_WIDTH))}", ""]
     return lines[:-1]
+
+
+def _answer(text: str, words: Words) -> list[str]:
+    """An answer in a block; one without end is shown as far as somebody might read it."""
+    left = len(text) - ANSWER_CHARS_MAX
+    if left <= 0:
+        return block(text)
+    more = phrase(words, "more_characters", n=f"{left}", file="responses.jsonl")
+    return [*block(text[:ANSWER_CHARS_MAX]), "", more]
 
 
 def _verdict(repeat: Repeat | None, words: Words) -> list[str]:
