@@ -9,11 +9,12 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.kit import desk
-from tests.kit.chat_server import ChatServer
+from tests.kit.chat_server import JSON, ChatServer, Script
 from tests.kit.cli import Done, start, touchstone
 from tests.kit.scratch import ScratchRepo, clone, scratch_repo
 
@@ -305,3 +306,60 @@ def test_a_vanished_runs_folder_ends_in_a_sentence(project: ScratchRepo, server:
     assert process.returncode in {2, 4}
     assert "Traceback" not in err
     assert os.fspath(project.path / "runs") in err or "runs/" in err
+
+
+# --- bytes that are no UTF-8 ---------------------------------------------------------------------------
+
+
+def test_a_file_whose_name_no_file_can_hold_is_named(project: ScratchRepo) -> None:
+    pack = os.fsencode(project.path / "packs") + b"/\xff.yaml"
+    try:
+        os.rename(project.path / "packs/desk.yaml", pack)  # noqa: PTH104  a path of bytes
+    except OSError:
+        return  # this file system keeps such names out by itself
+    done = touchstone(project.path, "measure", "-q")
+    assert done.code == 4
+    assert "the name is no UTF-8" in done.err
+    assert "Rename it" in done.err
+
+
+@pytest.mark.parametrize("name", ["m\udcff", ""])
+def test_a_model_that_cannot_be_named_is_wrong_usage(project: ScratchRepo, name: str) -> None:
+    done = touchstone(project.path, "measure", "-q", "--model", name)
+    assert done.code == 64
+    assert "not a name a model can have" in done.err
+
+
+def test_a_server_that_tells_half_a_character_everywhere_is_recorded(tmp_path: Path) -> None:
+    half = rb"\ud83d"
+    stream = (
+        b'data: {"model":"m%b","system_fingerprint":"%b","choices":[{"index":0,"delta":{"content":"ONE %b"},'
+        b'"finish_reason":"stop%b"}]}\n\ndata: [DONE]\n\n' % (half, half, half, half)
+    )
+    failing = b'{"error":{"message":"no %b"}}' % half
+    pages = {
+        "/v1/models": b'{"data":[{"id":"x%b"},{"id":"%b"}]}' % (half, desk.MODEL.encode()),
+        "/props": b'{"build_info":"b%b","model_path":"m%b","default_generation_settings":{"n_ctx":4}}'
+        % (half, half),
+    }
+
+    def say(body: dict[str, Any]) -> Script:
+        if "two" in body["messages"][-1]["content"]:
+            return Script([failing], 400, JSON, framing="length")
+        return Script([stream])
+
+    routes = {path: Script([page], headers=JSON, framing="length") for path, page in pages.items()}
+    with ChatServer(say, routes=routes) as server:
+        repo = plain(tmp_path / "project", server.base_url)
+        _fine(touchstone(repo.path, "measure", "-q"))
+        assert "x\ufffd" in touchstone(repo.path, "doctor").out
+    (run,) = desk.run_ids(repo)
+    kept = [
+        json.loads(line) for line in (repo.path / "runs" / run / "responses.jsonl").read_text().splitlines()
+    ]
+    first, second = kept[0], kept[1]
+    assert (first["served_model"], first["finish_reason"]) == ("m\ufffd", "stop\ufffd")
+    assert (first["response_text"], first["system_fingerprint"]) == ("ONE \ufffd", "\ufffd")
+    assert second["error"]["message"].endswith("no \ufffd")
+    manifest = json.loads((repo.path / "runs" / run / "manifest.json").read_text())
+    assert manifest["engine"]["engine_version"] == "b\ufffd"

@@ -14,6 +14,7 @@ from types import FrameType
 from typing import Any
 
 import click
+from pydantic import ValidationError
 
 from touchstone.cli.options import overrides_of, with_flags
 from touchstone.cli.progress import Phases
@@ -192,7 +193,16 @@ def _packs_named(name: str, known: Sequence[Path], cwd: Path) -> list[LoadedPack
 
 def _models_named(configured: Sequence[ModelSettings], names: Sequence[str]) -> list[ModelSettings]:
     by_id = {model.id: model for model in configured}
-    return [by_id.get(name) or ModelSettings(id=name) for name in dict.fromkeys(names)]
+    return [by_id.get(name) or _model_named(name) for name in dict.fromkeys(names)]
+
+
+def _model_named(name: str) -> ModelSettings:
+    try:
+        return ModelSettings(id=name)
+    except ValidationError:
+        raise UsageError(
+            f"--model {name!r}: not a name a model can have", "See what the server lists: touchstone doctor"
+        ) from None
 
 
 def _left_out(configured: Sequence[ModelSettings], asked: Sequence[ModelSettings]) -> list[str]:

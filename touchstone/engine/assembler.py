@@ -13,7 +13,7 @@ from typing import Any
 from touchstone.engine.collected import Collected
 from touchstone.engine.events import Event, EventFramer
 from touchstone.engine.faults import Fault, fault_in, fault_of_event
-from touchstone.engine.names import clean_model_id
+from touchstone.engine.names import clean_model_id, storable
 from touchstone.engine.reply import Reply, ReplyStatus
 from touchstone.engine.thinking import thinking_of
 
@@ -185,7 +185,7 @@ class Assembler:
             status="error" if fault else self._status(text, reasoning_chars),
             text=text,
             reasoning_chars=reasoning_chars,
-            finish_reason=got.finish_reason,
+            finish_reason=got.finish_reason and storable(got.finish_reason),
             error_class=fault.kind if fault else None,
             error_message=fault.message if fault else None,
             ttft_s=got.ttft_s(raw, thinking),
@@ -195,8 +195,8 @@ class Assembler:
             prompt_tokens=got.count("prompt_tokens"),
             completion_tokens=got.count("completion_tokens"),
             cached_tokens=got.cached_tokens(),
-            served_model=clean_model_id(got.model) if got.model else None,
-            system_fingerprint=got.fingerprint,
+            served_model=storable(clean_model_id(got.model)) if got.model else None,
+            system_fingerprint=got.fingerprint and storable(got.fingerprint),
             notes=tuple(self._notes),
         )
 
@@ -209,14 +209,11 @@ class Assembler:
 
     def _repaired(self, text: str) -> str:
         """Joins surrogate halves that came apart; a half without its other half becomes U+FFFD."""
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            joined = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        joined = storable(text)
+        if joined != text:
             lost = joined.count("\ufffd") > text.count("\ufffd")
             self._note("surrogates_replaced" if lost else "surrogates_repaired")
-            return joined
-        return text
+        return joined
 
     def _note(self, code: str) -> None:
         self._notes[code] = None

@@ -21,7 +21,7 @@ from touchstone.config import Endpoint
 from touchstone.engine.address import address_of
 from touchstone.engine.assembler import Assembler
 from touchstone.engine.faults import Fault, fault_in, fault_of_status, says_loading
-from touchstone.engine.names import KEY_REMOVED, same_model, without_key
+from touchstone.engine.names import KEY_REMOVED, same_model, storable, without_key
 from touchstone.engine.reply import ChatRequest, ErrorClass, Reply
 from touchstone.engine.retry import RETRIED, Again, Tries
 from touchstone.engine.wire import Exchange, LimitReached, Stopped, Watch, Wire
@@ -99,7 +99,7 @@ class ChatClient:
                 or f"no usable answer from {self._address.origin}",
                 "is it running, and is base_url right? `touchstone doctor` looks at every endpoint",
             )
-        return [without_key(name, self._key) for name in _listed_ids(tried.body)]
+        return [without_key(storable(name), self._key) for name in _listed_ids(tried.body)]
 
     def _persist(self, attempt: Callable[[], _Try]) -> _Try:
         """Repeats an attempt as long as its outcome and the limits allow."""

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from touchstone.engine.names import storable
 from touchstone.engine.reply import ErrorClass
 
 _LONGEST = 500
@@ -35,6 +36,9 @@ class Fault:
     message: str
     kind: ErrorClass
     code: int | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "message", storable(self.message))
 
 
 def fault_in(body: object) -> Fault | None:

@@ -1,4 +1,4 @@
-"""Model names as servers tell them, made fit to be stored: no folders of this machine, no secrets."""
+"""What servers tell, made fit to be stored: no folders of this machine, no secrets, no half characters."""
 
 from __future__ import annotations
 
@@ -33,6 +33,15 @@ def without_key(text: str, key: str | None) -> str:
     A key of fewer than eight characters may stand in any text by chance, and stays.
     """
     return text.replace(key, KEY_REMOVED) if key is not None and len(key) >= _SHORTEST_SECRET else text
+
+
+def storable(text: str) -> str:
+    """The text as UTF-8 can hold it: halves of characters that came apart joined, a lone half U+FFFD."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
 
 
 def told(value: object) -> str | None:

@@ -21,7 +21,7 @@ from touchstone.engine.llamacpp import LlamaCpp
 from touchstone.engine.lm_studio import LmStudio
 from touchstone.engine.mlx_lm import MlxLm
 from touchstone.engine.mlx_openai_server import MlxOpenaiServer
-from touchstone.engine.names import without_key
+from touchstone.engine.names import storable, without_key
 from touchstone.engine.ollama import Ollama
 from touchstone.engine.openai_compatible import OpenaiCompatible
 from touchstone.engine.vllm import Vllm
@@ -60,24 +60,24 @@ def probe_build_metadata(
         return BuildMetadata()
     look = HttpLook(address, key, trust_env=endpoint.trust_env)
     try:
-        return _without_key(_build(look, endpoint.engine, models, fingerprint), key)
+        return _storable(_build(look, endpoint.engine, models, fingerprint), key)
     finally:
         look.close()
 
 
-def _without_key(build: BuildMetadata, key: str | None) -> BuildMetadata:
-    """What was told, without the key it was asked with."""
+def _storable(build: BuildMetadata, key: str | None) -> BuildMetadata:
+    """What was told, without the key it was asked with and as UTF-8 can hold it."""
 
-    def clean(text: str | None) -> str | None:
-        return text and without_key(text, key)
+    def fit(text: str) -> str:
+        return without_key(storable(text), key)
 
     return replace(
         build,
-        engine=clean(build.engine),
-        engine_version=clean(build.engine_version),
-        runtime=clean(build.runtime),
-        served_model={model: without_key(text, key) for model, text in build.served_model.items()},
-        quant_by_model={model: without_key(text, key) for model, text in build.quant_by_model.items()},
+        engine=build.engine and fit(build.engine),
+        engine_version=build.engine_version and fit(build.engine_version),
+        runtime=build.runtime and fit(build.runtime),
+        served_model={model: fit(text) for model, text in build.served_model.items()},
+        quant_by_model={model: fit(text) for model, text in build.quant_by_model.items()},
     )
 
 

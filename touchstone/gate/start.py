@@ -10,6 +10,7 @@ from typing import Any
 
 from touchstone import __version__
 from touchstone.config import Config, Endpoint, ModelSettings, api_key
+from touchstone.engine.names import storable
 from touchstone.engine.probe import BuildMetadata, probe_build_metadata
 from touchstone.errors import BadInputError, EngineError
 from touchstone.gate.bench import Bench, client_for, stamp
@@ -231,6 +232,9 @@ def _model_record(model: ModelSettings, build: BuildMetadata) -> ModelUnderTest:
 def _relative(path: Path, root: Path) -> str:
     """The path as it is kept: relative to the settings' folder, or the bare name outside it."""
     try:
-        return path.resolve().relative_to(root.resolve()).as_posix()
+        kept = path.resolve().relative_to(root.resolve()).as_posix()
     except ValueError:
-        return path.name
+        kept = path.name
+    if storable(kept) != kept:
+        raise BadInputError(f"{path}: the name is no UTF-8, so no file can hold it", "Rename it.")
+    return kept

@@ -33,7 +33,10 @@ def read_prompt_file(name: str, pack_path: Path) -> tuple[str, str]:
     folder = Path(os.path.abspath(pack_path.parent))  # noqa: PTH100
     top = (git_top(folder) or folder.parent).resolve()
     path = _inside(name, folder, top)
-    return _text_of(path), path.relative_to(top).as_posix()
+    where = path.relative_to(top).as_posix()
+    if not where.isprintable() and any("\ud800" <= letter <= "\udfff" for letter in where):
+        raise PromptFileError(f"the path {where!r} is no UTF-8", "rename it")
+    return _text_of(path), where
 
 
 def _inside(name: str, folder: Path, top: Path) -> Path:
