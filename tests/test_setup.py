@@ -100,5 +100,24 @@ def test_lock_file_has_every_direct_dependency_and_hashes_alone() -> None:
     assert [block for block in blocks if block and "--hash=sha256:" not in block] == []
 
 
+@pytest.mark.parametrize("path", sorted((ROOT / "requirements").glob("*.lock")), ids=lambda path: path.name)
+def test_every_lock_pins_each_package_by_version_and_hash(path: Path) -> None:
+    text = path.read_text()
+    blocks = [block for block in re.split(r"^(?=\S)", text, flags=re.MULTILINE) if block.strip()]
+    assert blocks
+    for block in blocks:
+        assert re.match(r"[a-z0-9._-]+==[^ \n]+", block), block
+        assert "--hash=sha256:" in block, block
+    assert re.findall(r"https?:|--index|--find-links|file:|git\+", text) == []
+
+
+def test_a_runtime_dependency_is_of_the_design_or_has_a_decision_of_its_own() -> None:
+    wanted = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    names = {re.split(r"[^A-Za-z0-9._-]", line)[0].lower() for line in wanted}
+    decided = " ".join(path.read_text().lower() for path in (ROOT / "docs/adr").glob("*.md"))
+    of_the_design = {"pydantic", "pyyaml", "httpx", "psutil", "gitpython", "jsonschema", "click"}
+    assert [name for name in sorted(names - of_the_design) if name not in decided] == []
+
+
 def test_lock_file_names_no_index() -> None:
     assert re.findall(r"https?:|--index|--find-links|file:", LOCK) == []
