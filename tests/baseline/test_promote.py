@@ -266,10 +266,14 @@ def test_a_plan_that_leaves_prompts_out_is_a_filter_whatever_it_says() -> None:
 
 
 @pytest.mark.parametrize(
-    ("build", "words"), [({"rejudged": True}, "judged again"), ({"reused_verdicts": 3}, "3 verdicts taken")]
+    ("about", "words"), [({"rejudged": True}, "judged again"), ({"reused_verdicts": 3}, "3 verdicts taken")]
 )
-def test_rejudged_or_reused_verdicts_are_refused(build: dict[str, Any], words: str) -> None:
-    found = asked(three(SUITE, TABLE, build=build))
+def test_rejudged_or_reused_verdicts_are_refused(about: dict[str, Any], words: str) -> None:
+    runs = [
+        replace(run, result=run.result.model_copy(update={"run": run.result.run.model_copy(update=about)}))
+        for run in three(SUITE, TABLE)
+    ]
+    found = asked(runs)
     assert {refusal.code for refusal in found} == {"rejudged"}
     assert words in found[0].what
 

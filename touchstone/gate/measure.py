@@ -22,6 +22,7 @@ from touchstone.host.sampler import start_sampler
 from touchstone.judge.phase import judge_bundle
 from touchstone.judge.prompt import PROMPT_VERSION
 from touchstone.judge.records import JudgeIdentity
+from touchstone.judge.reuse import earlier_verdicts
 from touchstone.judge.self_test import schema_works
 from touchstone.pack.suite import Suite
 from touchstone.result.schema import ResultDoc
@@ -60,10 +61,14 @@ def ask_run(bench: Bench, bundle: Bundle) -> ResultDoc:
     return result
 
 
-def judge_run(bench: Bench, bundle: Bundle) -> ResultDoc:
-    """Judge everything open in a bundle and complete `result.json`."""
+def judge_run(bench: Bench, bundle: Bundle, reuse: Bundle | None = None) -> ResultDoc:
+    """Judge everything open in a bundle and complete `result.json`.
+
+    Verdicts of the run `reuse` stand for new ones where the judge would be asked the same again.
+    """
+    earlier = earlier_verdicts(bundle, reuse) if reuse else None
     with todays_judge(bench, bundle) as judge:
-        _judge(bench, bundle, judge)
+        _judge(bench, bundle, judge, earlier=earlier)
     if bench.is_stopped():
         raise _stopped(bench, bundle)
     return write_result(bundle, judged=stamp(bench.now()))

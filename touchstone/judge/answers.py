@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from touchstone.engine.reply import Ask, ReplyStatus
 from touchstone.files import sha256_of
@@ -17,6 +17,9 @@ from touchstone.pack.checks import LABEL_CHECK
 from touchstone.pack.digest import checks_of
 from touchstone.pack.suite import Suite
 from touchstone.run.records import EvalResponse, SampleKey
+
+_SAID = ("scores", "red_flag", "rationale", "spread", "flag_votes")
+"""The fields of a verdict that are the judge's words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +47,26 @@ class Given:
         return {"error": "generation_failed", "reasoning_only": "reasoning_only"}.get(self.status)
 
 
+class EarlierVerdicts(Protocol):
+    """Verdicts of another run that may stand for new ones."""
+
+    @property
+    def run(self) -> str:
+        """The other run's id."""
+        ...
+
+    def verdict_on(self, judging: Judging, given: Given) -> Verdict | None:
+        """The verdict that stands for a new one, None where the judge has to be asked."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Judging:
     """What answers are judged by. `identity` and `calls` are None where no model is asked.
 
     `pass_` counts repeated judgings of the same answers; it moves the judge's seed. `with_checks` False
-    leaves the pack's checks out, for answers whose counts and times are not known.
+    leaves the pack's checks out, for answers whose counts and times are not known. `earlier` are another
+    run's verdicts to take over; checks are run anew all the same.
     """
 
     suite: Suite
@@ -57,6 +74,7 @@ class Judging:
     calls: JudgeCalls | None = None
     pass_: int = 0
     with_checks: bool = True
+    earlier: EarlierVerdicts | None = None
 
     def judge_of(self, prompt_id: str) -> JudgeIdentity | None:
         """Who judges this prompt's answers; None where checks alone do."""
@@ -90,6 +108,9 @@ def judgement_on(judging: Judging, given: Given) -> Asking[Judgement]:
         return Judgement(_record(judging, given, checked, _said_of_nothing(judging, given)))
     if judging.calls is None:
         raise ValueError("a prompt with dimensions needs a judge")
+    reused = _reused(judging, given)
+    if reused:
+        return Judgement(_record(judging, given, checked, reused))
     seed = judging.calls.seed(judging.pass_, given.key.draw)
     brief = brief_of(judging.suite, given.key.prompt)
     opinion = yield from opinion_on(brief, given.answer.text, judging.calls, seed)
@@ -153,6 +174,15 @@ def _said_of_nothing(judging: Judging, given: Given) -> dict[str, Any]:
         "scores": dict.fromkeys(rubric.dimensions, lowest),
         "red_flag": rubric.safety_critical,
     }
+
+
+def _reused(judging: Judging, given: Given) -> dict[str, Any] | None:
+    """What the judge said in another run, without what it cost there: this run asked nobody."""
+    verdict = judging.earlier.verdict_on(judging, given) if judging.earlier else None
+    if judging.earlier is None or verdict is None:
+        return None
+    said = {name: getattr(verdict, name) for name in _SAID}
+    return {"status": "judged", **said, "reused_from": verdict.reused_from or judging.earlier.run}
 
 
 def _said(opinion: Opinion) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from touchstone.engine.reply import Ask, ChatRequest, Reply
 from touchstone.errors import NotJudgedError, RefusedError
 from touchstone.files import JsonlAppender
-from touchstone.judge.answers import Given, Judgement, Judging, judgement_on
+from touchstone.judge.answers import EarlierVerdicts, Given, Judgement, Judging, judgement_on
 from touchstone.judge.asking import answered
 from touchstone.judge.calibration import Calibration, calibrate
 from touchstone.judge.opinion import THINKING_OFF, JudgeCalls
@@ -40,19 +40,21 @@ def judge_bundle(
     concurrency: int = 1,
     keys: Collection[SampleKey] | None = None,
     go_on: str = "touchstone judge --bundle",
+    earlier: EarlierVerdicts | None = None,
 ) -> JudgeOutcome:
     """Judge every answer of a bundle that has no verdict by today's judge, `concurrency` at a time.
 
     `extra_pass` 1, 2, … judges the same answers once more with other judge seeds; `keys` narrows it to
-    some samples, extra draws included (default: the planned ones). Checks run in the calling thread, which
-    must be the main one. Returns early, with `stopped`, when `stop` says so.
+    some samples, extra draws included (default: the planned ones). `earlier` verdicts of another run stand
+    for new ones where they fit. Checks run in the calling thread, which must be the main one. Returns
+    early, with `stopped`, when `stop` says so.
 
     Raises NotJudgedError when a judge is needed and none is named, when it is not calibrated, and when it
     fails `max_consecutive_failures` times in a row (0: never); RefusedError when it is not the run's judge.
     """
     answers = _answers(bundle, keys)
     judging = _judging(bundle.manifest, answers, identity if ask else None, use_schema)
-    judging = replace(judging, pass_=extra_pass)
+    judging = replace(judging, pass_=extra_pass, earlier=earlier)
     kept = read_verdicts(bundle.path, extra_pass)
     done = {key: kept[key] for key, answer in answers.items() if _is_done(kept.get(key), answer, judging)}
     tally = Tally(len(answers), progress, clock, list(done.values()))

@@ -66,6 +66,8 @@ class Verdict(Record):
     """How often a reply could not be used and the judge was asked once more."""
     detail: str | None = None
     """Why, in one sentence, where the status is error."""
+    reused_from: str | None = None
+    """The run whose judge said this of the very same answer; null: the judge was asked."""
 
     @property
     def key(self) -> SampleKey:

@@ -186,7 +186,7 @@ def incomplete_notice(result: ResultDoc, words: Words, flavour: Flavour = GITHUB
 
 def shortcomings(result: ResultDoc, words: Words) -> list[tuple[Callout, str]]:
     """What a reader must know of a run before its numbers: a sentence each, and how grave it is."""
-    told: list[tuple[Callout, str]] = [("info", words["judged_again"])] if result.run.rejudged else []
+    told: list[tuple[Callout, str]] = [("info", sentence) for sentence in unpromotable(result, words)]
     if result.run.complete:
         return told
     counts = {
@@ -195,6 +195,14 @@ def shortcomings(result: ResultDoc, words: Words) -> list[tuple[Callout, str]]:
     }
     key = "incomplete_judged" if counts["answered"] == counts["planned"] else "incomplete"
     return [*told, ("warning", words.filled(key, **counts))]
+
+
+def unpromotable(result: ResultDoc, words: Words) -> list[str]:
+    """A sentence for each reason why the verdicts are not this run's own."""
+    told = [words["judged_again"]] if result.run.rejudged else []
+    if result.run.reused_verdicts:
+        told.append(words.filled("verdicts_reused", count=result.run.reused_verdicts))
+    return told
 
 
 def cell_table(result: ResultDoc, words: Words) -> list[str]:

@@ -14,6 +14,7 @@ from touchstone.render.report import (
     length_words,
     level_and_score,
     provenance,
+    unpromotable,
 )
 from touchstone.render.timing import left_out_sentence
 from touchstone.render.words import Language, Words
@@ -43,8 +44,7 @@ def result_text(result: ResultDoc, language: Language = "en") -> str:
         f"{words['model']}: {models} · {judge_words(result, words)}",
         " · ".join(f"{words[key]} {known[words[key]]}" for key in ("engine", "quant", "chip")),
     ]
-    told = [words["judged_again"]] if result.run.rejudged else []
-    told += [*length_notices(result, words), *_unfit_sentences(result, words)]
+    told = [*unpromotable(result, words), *length_notices(result, words), *_unfit_sentences(result, words)]
     lines = [line for sentence in sentences for line in folded_lines(visible(sentence))]
     lines += ["", *_table(result, words)]
     lines += [""] if told else []

@@ -165,6 +165,10 @@ WORDS: dict[str, tuple[str, str]] = {
         "Stored answers, judged again: to be compared, never promoted.",
         "Gespeicherte Antworten, neu bewertet: zum Vergleichen, nie zum Promoten.",
     ),
+    "verdicts_reused": (
+        "Verdicts reused from another run: {count}. To be compared, never promoted.",
+        "Aus einem anderen Lauf übernommene Urteile: {count}. Zum Vergleichen, nie zum Promoten.",
+    ),
     "judge_moved": (
         "Today's judge on the stored answers",
         "Der heutige Judge über die gespeicherten Antworten",

@@ -41,7 +41,6 @@ def build_result_doc(
     left_out: Collection[SampleKey] = frozenset(),
     resources: Mapping[CellKey, CellMachine] | None = None,
     rejudged: bool = False,
-    reused_verdicts: int = 0,
 ) -> ResultDoc:
     """The result of the planned draw; other draws and outdated verdicts are passed over.
 
@@ -60,7 +59,7 @@ def build_result_doc(
             judged=judged if lines.verdicts else None,
             calibrated=calibrated,
             rejudged=rejudged,
-            reused_verdicts=reused_verdicts,
+            reused_verdicts=sum(verdict.reused_from is not None for verdict in lines.verdicts.values()),
         ),
         hashes=hashes_of(suite),
         instrument=suite.instrument,

@@ -14,7 +14,7 @@ def find_bundle(name: str, runs_dir: Path, cwd: Path) -> Bundle:
     as_path = cwd / name
     if (as_path / MANIFEST_NAME).is_file():
         return Bundle(as_path)
-    if as_path.name in {MANIFEST_NAME, "result.json"} and as_path.is_file():
+    if as_path.name in {MANIFEST_NAME, "result.json", "judgements.jsonl"} and as_path.is_file():
         return Bundle(as_path.parent)
     bundles = list_bundles(runs_dir)
     if name == "latest":
