@@ -19,8 +19,9 @@ from tests.kit.chat_server import ChatServer
 from tests.kit.cli import ROOT, touchstone
 from tests.kit.scratch import ScratchRepo, scratch_repo
 from touchstone.cli.main import VERBS
+from touchstone.cli.validate import find_problems
 from touchstone.demo.origin import Origin
-from touchstone.demo.project import HOOKS_PATH, Server, Source, project_texts
+from touchstone.demo.project import HOOKS_PATH, Server, Source, place, project_texts
 from touchstone.errors import ExitCode
 
 HOOKS: list[dict[str, Any]] = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
@@ -37,11 +38,11 @@ def test_each_hook_is_a_verb_and_all_share_one_environment() -> None:
         assert "additional_dependencies" not in hook
 
 
-def test_the_check_runs_before_a_push_or_by_hand_only() -> None:
+def test_each_runs_at_its_own_stage_or_by_hand() -> None:
     validate, check = HOOKS
     assert check["stages"] == ["pre-push", "manual"]
     assert check["pass_filenames"] is False
-    assert "stages" not in validate
+    assert validate["stages"] == ["pre-commit", "manual"]
 
 
 @pytest.mark.parametrize("hook", HOOKS, ids=lambda hook: hook["id"])
@@ -61,11 +62,24 @@ def test_the_check_runs_before_a_push_or_by_hand_only() -> None:
         ("mypacks.yaml", False),
         ("src/touchstone.yaml.bak", False),
         ("my-touchstone.yaml", False),
+        ("services/bot/touchstone.yml", True),
+        (".github/workflows/touchstone.yml", False),
+        ("mirror/.github/workflows/touchstone.yaml", False),
+        (".github/workflows/touchstone-promote.yml", False),
         ("runs/20260101T000000Z_desk_abcdef/result.json", False),
     ],
 )
 def test_what_brings_a_hook_in(hook: dict[str, Any], path: str, comes_in: bool) -> None:
     assert bool(re.search(hook["files"], path)) is comes_in
+
+
+def test_what_init_writes_passes_the_hook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = project_texts(Server(), Source(Origin(None, None), None), 1)
+    place(tmp_path, texts)
+    monkeypatch.chdir(tmp_path)
+    given = [Path(path) for path in texts if re.search(HOOKS[0]["files"], path)]
+    assert [str(path) for path in given] == ["touchstone.yaml", "packs/starter.yaml", "prompts/assistant.md"]
+    assert find_problems(given) == ([], [])
 
 
 @pytest.fixture
@@ -138,6 +152,7 @@ def test_pre_commit_holds_a_bad_pack_back_and_a_worse_prompt_from_being_pushed(
     project.git("add", "prompts")
     committed = run(project, "git", "commit", "-m", "at once")
     assert committed.returncode == 0, committed.stdout + committed.stderr
+    assert "prompt changed, baseline stale" in committed.stdout + committed.stderr
 
     stopped = run(project, "git", "push", "origin", "edit")
     told = stopped.stdout + stopped.stderr
