@@ -75,11 +75,10 @@ fix: $(STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# Every benchmark prints its own table; one over its target makes the whole fail.
+# One table of every figure beside its target; over one, it ends with 1. make bench ARGS="compare page" picks,
+# ARGS=--quick takes each once, ARGS=--write puts it into docs/explanation/speed.md. Wants an idle machine.
 bench: $(STAMP)
-	@failed=0; for file in benchmarks/[a-z]*.py; do \
-	  echo "== $$file"; $(BIN)/python "$$file" || failed=1; \
-	done; exit $$failed
+	$(BIN)/python -m benchmarks $(ARGS)
 
 # Writes schemas/*.json anew from the classes that read those files; a test says when they have drifted.
 schemas: $(STAMP)
