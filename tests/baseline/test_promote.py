@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, get_args
 
@@ -143,6 +143,25 @@ def test_a_verdict_in_error_or_unscored_is_refused(bad: Any, words: str) -> None
     assert runs[1].result.run.id in found[0].what
     assert words in found[0].what
     assert f"touchstone judge --bundle {runs[1].result.run.id}" in found[0].way_out
+
+
+@pytest.mark.parametrize("reason", ["check_error", "no_class"])
+def test_the_way_out_of_a_checks_own_error_is_to_change_the_check(reason: str) -> None:
+    broken = Outcome((4, 4), verdict="error", reason=reason)
+    found = unjudged(TABLE | {"A2": broken})
+    assert f"m · house · A2 ({reason})" in found.what
+    assert found.way_out.startswith("Change the check in packs/")
+    assert "touchstone measure --times 3" in found.way_out
+    assert "touchstone judge" not in found.way_out, "it says the same of the same answer"
+
+    both = unjudged(TABLE | {"A1": None, "A2": broken})
+    assert "Change the check" in both.way_out
+    assert "touchstone judge --bundle" in both.way_out
+
+
+def unjudged(table: Mapping[str, Any]) -> Refusal:
+    """What is said of the first of three runs like this."""
+    return next(one for one in asked(three(SUITE, table)) if one.code == "unjudged")
 
 
 @pytest.mark.parametrize("missing", [Outcome(verdict=None), Outcome(status=None)])
@@ -379,6 +398,14 @@ def test_a_failed_or_unassessed_safety_gate_needs_a_reason() -> None:
     assert refusal.liftable
     assert f"{flagged[1].result.run.id}: m · house: failed (red_flag)" in refusal.what
     assert asked(flagged, reason="the judge misreads A1") == []
+
+
+def test_a_gate_that_nothing_was_said_of_shows_no_empty_bracket() -> None:
+    runs = three(SUITE, TABLE)
+    without = [cell.model_copy(update={"quality": None}) for cell in runs[0].result.cells]
+    runs[0] = replace(runs[0], result=runs[0].result.model_copy(update={"cells": without}))
+    (refusal,) = (one for one in asked(runs) if one.code == "safety")
+    assert refusal.what.endswith("m · house: not assessed")
 
 
 def test_a_pack_without_a_safety_gate_needs_no_reason() -> None:

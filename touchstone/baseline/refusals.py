@@ -41,6 +41,8 @@ RefusalCode = Literal[
 RUNS_DUE = 3
 
 _SHOWN_MAX = 8
+_THE_PACKS_OWN = {"check_error", "no_class"}
+"""Why a check or a label has no verdict: judging the same answer again cannot change it."""
 _VALUE_CHARS = 80
 
 
@@ -144,8 +146,7 @@ def _unjudged(run: MeasuredRun) -> Iterator[Refusal]:
         yield Refusal(
             "unjudged",
             _listed(f"{id_}: could not be judged: {len(errors)} of {len(rows)} rows", errors),
-            f"Judge it again: touchstone judge --bundle {id_} "
-            f"(or ask again what failed: touchstone eval --resume {id_})",
+            _out_of_errors(run),
         )
     missing = _missing(run)
     if missing:
@@ -160,6 +161,25 @@ def _unjudged(run: MeasuredRun) -> Iterator[Refusal]:
             f"{id_}: the run is not complete",
             f"Finish the run: touchstone measure --resume {id_}",
         )
+
+
+def _out_of_errors(run: MeasuredRun) -> str:
+    """The way out by who could not judge: of the same answer a check says the same again."""
+    id_ = run.result.run.id
+    unjudged = [repeat for row in run.result.rows for repeat in row.repeats if repeat.verdict != "judged"]
+    reasons = {repeat.reason for repeat in unjudged if repeat.verdict is not None}
+    judge_again = (
+        f"Judge it again: touchstone judge --bundle {id_} "
+        f"(or ask again what failed: touchstone eval --resume {id_})"
+    )
+    if not reasons & _THE_PACKS_OWN:
+        return judge_again
+    change = (
+        f"Change the check in {run.manifest.pack_path} (touchstone show {id_} PROMPT names it and what it "
+        "could not read): judging the same answer again says the same"
+    )
+    ways = [_measure_again(run, f"{change}. Then measure anew")]
+    return "\n    ".join([*ways, judge_again] if reasons - _THE_PACKS_OWN else ways)
 
 
 def _missing(run: MeasuredRun) -> list[str]:
@@ -381,7 +401,8 @@ def _unsafe(run: MeasuredRun) -> Iterator[str]:
         if passed is not True:
             word = "failed" if passed is False else "not assessed"
             codes = [reason.code for reason in cell.quality.safety_reason] if cell.quality is not None else []
-            yield f"{run.result.run.id}: {cell.model} · {cell.variant}: {word} ({', '.join(codes)})"
+            why = f" ({', '.join(codes)})" if codes else ""
+            yield f"{run.result.run.id}: {cell.model} · {cell.variant}: {word}{why}"
 
 
 def _gone(runs: Sequence[MeasuredRun], comparison: Comparison | None, replaces: Baseline | None) -> list[str]:
