@@ -84,6 +84,14 @@ def test_formats_lists_the_fields_there_are(file: str, model: type[Record]) -> N
     assert re.findall(r"`(\w+)`", row) == list(model.model_fields)
 
 
+def test_nobody_is_told_to_install_a_name_the_index_does_not_hold() -> None:
+    texts = [ROOT / name for name in ("README.md", "README.de.md", "CONTRIBUTING.md", "Makefile")]
+    texts += [*(ROOT / "docs").rglob("*.md"), *(ROOT / "touchstone").rglob("*.py")]
+    told = re.compile(r"(?:pip install|pipx|uvx|uv tool)[^\n`]*[\s\"']touchstone(?:-baseline)?[\[\s\"'`]")
+    assert told.search('Install it: pip install "touchstone-baseline[demo]"')
+    assert [str(path) for path in texts if told.search(path.read_text())] == []
+
+
 def test_no_tracked_text_names_a_path_of_one_machine() -> None:
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False).stdout
     names = [name for name in listed.decode().split("\0") if name and not name.startswith("tests/")]

@@ -302,7 +302,7 @@ def test_a_broken_pack_points_to_validate(repo: ScratchRepo) -> None:
 
 @pytest.mark.parametrize(
     ("change", "code"),
-    [("touch", "git_dirty"), ("untracked", "git_dirty"), ("none", "git_none")],
+    [("touch", "git_dirty"), ("untracked", "git_dirty"), ("none", "git_none"), ("empty", "git_empty")],
 )
 def test_git_says_what_stands_in_the_way_of_a_promotion(repo: ScratchRepo, change: str, code: str) -> None:
     if change == "touch":
@@ -311,9 +311,13 @@ def test_git_says_what_stands_in_the_way_of_a_promotion(repo: ScratchRepo, chang
         repo.write("packs/more.yaml", desk.DESK_PACK.replace("id: desk", "id: more"))
     else:
         shutil.rmtree(repo.path / ".git")
+    if change == "empty":
+        repo.git("init", "-q")
     done = doctor(repo, "--json")
     assert done.code == ExitCode.NOTHING_WORSE
-    assert "git" in only(done, "git", code)["remedy"]
+    finding = only(done, "git", code)
+    assert "git" in finding["remedy"]
+    assert ("promoted" in finding["text"]) is (change in {"none", "empty"})
 
 
 def on_a_usual_port() -> ChatServer:

@@ -50,7 +50,8 @@ def test_the_server_that_answers_and_its_model_are_written(
     assert [model.id for model in config.models] == ["asker"], "a model that only embeds answers nothing"
     assert '  # - id: "other"\n' in (project / "touchstone.yaml").read_text()
     assert "start a model server" not in out
-    assert "  1. touchstone doctor\n" in out
+    assert "  1. touchstone doctor\n  2. git add . && git commit" in out
+    assert out.index("git commit") < out.index("touchstone measure --times 3"), "no commit, no promotion"
 
 
 def test_without_a_server_it_says_what_to_fill_in(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -99,6 +100,15 @@ def test_files_that_wait_for_an_address_are_named(project: Path, capsys: pytest.
         "put touchstone's address and commit for OWNER/touchstone in: .github/workflows/touchstone.yml\n"
         in out
     ), "a workflow can only name an action of its own forge or of github.com"
+
+
+def test_a_clone_that_only_this_machine_has_will_do_for_the_hooks_where_a_person_names_it(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = init(capsys, *NOBODY, "--source", f"file:///srv/git/touchstone@{COMMIT}")
+    assert "repo: file:///srv/git/touchstone\n" in (project / ".pre-commit-config.yaml").read_text()
+    waits = next(line for line in out.splitlines() if "put touchstone's address" in line)
+    assert waits.endswith(" in: .github/workflows/touchstone.yml"), "an action lies on the forge"
 
 
 @pytest.mark.parametrize(

@@ -264,8 +264,14 @@ def test_G17_own_an_empty_repository_can_be_measured_and_not_promoted(
     for name in ("packs", "prompts"):
         shutil.copytree(made.path / name, repo.path / name)
     shutil.copy(made.path / "touchstone.yaml", repo.path)
-    _fine(touchstone(repo.path, "measure", "--times", "3", "-q"))
+    measured = touchstone(repo.path, "measure", "--times", "3", "-q")
+    _fine(measured)
     runs = desk.run_ids(repo)
+    warned = f"warning: {runs[0]} cannot be promoted: there is no commit here yet."
+    assert measured.err.splitlines()[1].startswith(warned), "before anything is asked"
+    assert measured.err.count("cannot be promoted") == 1
+    asked = touchstone(repo.path, "eval", "-q", "--runs-dir", str(tmp_path / "elsewhere"))
+    assert "cannot be promoted" in asked.err
     result = json.loads((repo.path / "runs" / runs[0] / "result.json").read_text())
     assert (result["run"]["commit"], result["run"]["clean"]) == (None, None)
     done = touchstone(repo.path, "promote", *runs, "--here")

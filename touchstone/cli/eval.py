@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from touchstone.cli.options import part_of, refuse_mixed_start, run_options
-from touchstone.cli.session import bench_for, packs_of, resumed, settings_of, show_results
+from touchstone.cli.session import bench_for, packs_of, resumed, settings_of, show_results, warn_unpromotable
 from touchstone.errors import ExitCode
 from touchstone.gate.measure import ask_run, unanswered
 from touchstone.gate.start import Order, start_run
@@ -32,6 +32,8 @@ def command(*, draw: int, as_json: bool, **given: Any) -> int:
         else:
             loaded = packs_of(effective, given["packs"], Path.cwd())
             bundles = [start_run(bench, Order(pack, draw, part_of(given))) for pack in loaded]
+            for bundle in bundles:
+                warn_unpromotable(bundle)
         results = [ask_run(bench, bundle) for bundle in bundles]
     show_results(bundles, results, as_json=as_json, language=effective.config.language)
     return ExitCode.NOT_JUDGED if any(map(unanswered, results)) else ExitCode.NOTHING_WORSE

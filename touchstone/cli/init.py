@@ -32,6 +32,7 @@ from touchstone.git import Repository
 from touchstone.render.plain import visible
 from touchstone.yaml_source import ProblemsError
 
+_COMMIT = "git add . && git commit -m 'touchstone: pack, prompt, settings'"
 _ABOUT = {
     SETTINGS_PATH: "settings",
     PACK_PATH: "twelve questions to start from, scored without a judge",
@@ -54,7 +55,8 @@ _ABOUT = {
 @click.option(
     "--source",
     metavar="ADDRESS@COMMIT",
-    help="Where workflows and hooks get touchstone (default: where this one came from).",
+    help="Where workflows and hooks get touchstone: a git address and a whole commit id (default: where this "
+    "one came from, if that is an address others reach).",
 )
 def command(base_url: str | None, models: tuple[str, ...], shards: int, source: str | None) -> int:
     """Write what a project starts with: settings, a pack, workflows, hooks, a line of .gitattributes.
@@ -74,11 +76,12 @@ def command(base_url: str | None, models: tuple[str, ...], shards: int, source: 
 
 def _origin_of(source: str) -> Origin:
     address, _, commit = source.rpartition("@")
-    origin = checked_origin(address, commit)
+    origin = checked_origin(address, commit, on_this_machine=True)
     if None in origin:
         raise UsageError(
             f"--source {source}: not an address and a whole commit id",
-            "Write it like https://github.com/OWNER/touchstone@COMMIT (git rev-parse HEAD gives one).",
+            "Write it like https://github.com/OWNER/touchstone@COMMIT (git rev-parse HEAD gives one), "
+            "or file:///where/the/clone/lies@COMMIT as long as nobody else uses the files.",
         )
     return origin
 
@@ -147,6 +150,7 @@ def _next(placed: Sequence[Placed], found: Sequence[Answering], root: Path) -> l
         steps.append(f"put touchstone's address and commit for {NO_SOURCE} in: {', '.join(unfilled)}")
     steps += [
         "touchstone doctor",
+        f"{_COMMIT} (a run of what is not committed cannot be promoted)",
         "touchstone measure --times 3, then: touchstone promote RUN RUN RUN",
         "pre-commit install --hook-type pre-commit --hook-type pre-push",
         "a self-hosted runner with the labels macOS and ARM64, for the workflows",

@@ -12,7 +12,15 @@ from typing import Any
 import click
 
 from touchstone.cli.options import part_of, refuse_mixed_start, run_options
-from touchstone.cli.session import bench_for, packs_of, resumed, say, settings_of, show_results
+from touchstone.cli.session import (
+    bench_for,
+    packs_of,
+    resumed,
+    say,
+    settings_of,
+    show_results,
+    warn_unpromotable,
+)
 from touchstone.errors import EngineError, ExitCode, InterruptedRunError, UsageError
 from touchstone.gate.bench import Bench
 from touchstone.gate.measure import ask_run, judge_run, unjudged
@@ -68,6 +76,8 @@ def _measure_times(
         for loaded in packs:
             bundle = start_run(bench, Order(loaded, draw, part))
             say(f"run {draw + 1} of {times}: {bundle.id}")
+            if draw == 0:
+                warn_unpromotable(bundle)
             bundles.append(bundle)
             results.append(_measured(bench, bundle))
     return bundles, results

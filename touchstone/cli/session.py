@@ -125,6 +125,20 @@ def resumed(name: str, bench: Bench) -> Bundle:
     return bundle
 
 
+def warn_unpromotable(bundle: Bundle) -> None:
+    """Say before anything is asked that git tells too little of the tree for a promotion of this run."""
+    git = bundle.manifest.git
+    if git.commit is not None and git.clean is not None:
+        return
+    unknown = (
+        "there is no commit here yet" if git.commit is None else "git cannot tell whether the tree is clean"
+    )
+    say(
+        f"warning: {bundle.id} cannot be promoted: {unknown}. For the runs of a baseline stop, commit pack, "
+        "prompts and settings (git init; git add .; git commit), and measure then."
+    )
+
+
 @contextmanager
 def stop_on_signal(halt: threading.Event) -> Iterator[threading.Event]:
     """An event that Ctrl-C or SIGTERM sets, `halt` with it; a second Ctrl-C interrupts at once."""

@@ -154,7 +154,8 @@ def _require_engine_package() -> None:
         return
     if has_wheel(sys.platform, platform.machine(), platform.libc_ver()[0]):
         raise EngineError(
-            "the embedded engine is not installed", 'Install it: pip install "touchstone-baseline[demo]"'
+            "the embedded engine is not installed",
+            "In the folder touchstone was cloned into: pip install '.[demo]' (make demo does it by itself)",
         )
     raise EngineError(
         "the embedded engine does not exist for this machine: there are builds for Linux with glibc "

@@ -25,6 +25,7 @@ class Origin(NamedTuple):
 NOWHERE = Origin(None, None)
 
 _ADDRESS = re.compile(r"(?:(?:https?|ssh)://[\w.@:-]+/|[\w.-]+@[\w.-]+:)[\w./~+-]+", re.ASCII)
+_LOCAL = re.compile(r"file:///[\w./~+%-]+", re.ASCII)
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
@@ -50,9 +51,13 @@ def origin_of(record: str | None) -> Origin:
     return _clone_at(Path(unquote(parts.path))) if parts.scheme == "file" else NOWHERE
 
 
-def checked_origin(address: str | None, commit: str | None) -> Origin:
-    """An origin that may stand in a committed file: an address others can reach too, a whole commit id."""
-    reachable = _without_user(address) if address and _ADDRESS.fullmatch(address) else None
+def checked_origin(address: str | None, commit: str | None, *, on_this_machine: bool = False) -> Origin:
+    """An origin that may stand in a committed file: an address others can reach too, a whole commit id.
+
+    `on_this_machine`: an address that only this machine has will do as well; a person says it.
+    """
+    known = address and (_ADDRESS.fullmatch(address) or (on_this_machine and _LOCAL.fullmatch(address)))
+    reachable = _without_user(address) if address and known else None
     return Origin(reachable, commit if commit and _COMMIT.fullmatch(commit) else None)
 
 

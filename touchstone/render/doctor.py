@@ -92,7 +92,10 @@ TEXTS: dict[str, tuple[str, str | None]] = {
         "this is no git repository: runs can be measured and compared, nothing can be promoted",
         "git init && git add . && git commit -m 'packs and prompts'",
     ),
-    "git_empty": ("nothing is committed yet", "git add . && git commit -m 'packs and prompts'"),
+    "git_empty": (
+        "nothing is committed yet: runs can be measured and compared, none of them can be promoted",
+        "git add . && git commit -m 'packs and prompts'",
+    ),
     "token_none": ("none set: promote pushes with git's own access and prints the link to open", None),
     "token_unasked": ("{name} is set ({kind}); ask for its rights with --online", None),
     "token_nowhere": (
