@@ -237,17 +237,24 @@ def read_jsonl(path: Path) -> Iterator[tuple[int, Any]]:
     """
     if not path.exists():
         return
-    data = read_bytes(path)
-    lines = data.split(b"\n")
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(_lines(path), start=1):
         if not line.strip():
             continue
-        source = f"{path}:{number}"
-        if number < len(lines):
-            yield number, _parse_line(line, source)
+        source, record = f"{path}:{number}", line.removesuffix(b"\n")
+        if len(record) < len(line):
+            yield number, _parse_line(record, source)
             continue
         with contextlib.suppress(BadInputError):
-            yield number, _parse_line(line, source)
+            yield number, _parse_line(record, source)
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    """A file's lines one after another: a large file is never held as a whole."""
+    try:
+        with path.open("rb") as file:
+            yield from file
+    except OSError as error:
+        raise BadInputError(f"{path}: cannot be read: {error.strerror}") from None
 
 
 @contextlib.contextmanager

@@ -58,8 +58,8 @@ class CompactRecord:
         return made
 
     def to_json(self) -> dict[str, Any]:
-        """The record as plain JSON values."""
-        return cast("dict[str, Any]", _adapter(type(self)).dump_python(self, mode="json"))
+        """The record as plain JSON values, field aliases applied."""
+        return cast("dict[str, Any]", _adapter(type(self)).dump_python(self, mode="json", by_alias=True))
 
 
 COMPACT: dict[str, Any] = {"frozen": True, "slots": True, "config": ConfigDict(extra="forbid")}

@@ -26,6 +26,7 @@ from touchstone.pack.checks import Check, Contains, Latency, Levenshtein
 from touchstone.pack.digest import hashes_of
 from touchstone.pack.schema import KoRule
 from touchstone.pack.suite import Suite
+from touchstone.records import record_from
 from touchstone.result.build import build_result_doc
 from touchstone.result.schema import JudgeInfo, ResultDoc
 from touchstone.result.timing import CellMachine
@@ -90,7 +91,7 @@ def test_one_response_line_is_the_golden_file() -> None:
     )
     text = json_line(answered.to_json()) + "\n"
     assert text == golden("response.jsonl", text)
-    assert EvalResponse.model_validate(parse_json(text, "line")) == answered
+    assert record_from(EvalResponse, parse_json(text, "line")) == answered
 
 
 def test_one_verdict_line_is_the_golden_file() -> None:

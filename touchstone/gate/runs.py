@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -22,23 +22,31 @@ from touchstone.result.timing import CellMachine
 from touchstone.run.bundle import Bundle
 from touchstone.run.finalize import Facts, facts_of, write_facts
 from touchstone.run.preflight import observed, read_blocks
-from touchstone.run.records import Manifest, SampleKey
+from touchstone.run.records import EvalResponse, Manifest, SampleKey
 
 SELECTION_NAME = "selection.json"
 
 
 def write_result(bundle: Bundle, judged: str | None = None) -> ResultDoc:
     """Recompute a bundle's result from its lines and replace `result.json`."""
-    result = result_of(bundle, judged)
-    write_facts(bundle, facts_of(bundle, bundle.responses()))
+    responses = bundle.responses()
+    facts = facts_of(bundle, responses)
+    result = _result(bundle, responses, facts, judged)
+    write_facts(bundle, facts)
     write_document(bundle.result_path, result.to_json())
     return result
 
 
 def result_of(bundle: Bundle, judged: str | None = None) -> ResultDoc:
     """A bundle's result, recomputed from its lines; `judged` is when the last verdict fell."""
-    manifest, responses, verdicts = manifest_of(bundle), bundle.responses(), read_verdicts(bundle.path)
-    facts = facts_of(bundle, responses)
+    responses = bundle.responses()
+    return _result(bundle, responses, facts_of(bundle, responses), judged)
+
+
+def _result(
+    bundle: Bundle, responses: Mapping[SampleKey, EvalResponse], facts: Facts, judged: str | None
+) -> ResultDoc:
+    manifest, verdicts = manifest_of(bundle), read_verdicts(bundle.path)
     return build_result_doc(
         manifest,
         responses,

@@ -6,13 +6,12 @@ replaced as a whole. Resuming is subtraction: what was planned minus what is the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
 from pathlib import Path
+from sys import intern
 from typing import Any
-
-from pydantic import ValidationError
 
 from touchstone.errors import BadInputError
 from touchstone.files import (
@@ -34,6 +33,9 @@ MANIFEST_NAME = "manifest.json"
 RESULT_NAME = "result.json"
 COMPARISON_NAME = "comparison.json"
 REPORT_NAME = "report.md"
+
+_REPEATED = ("model", "variant", "prompt", "category", "status", "finish_reason", "served_model")
+"""Texts that many responses share; each is held once."""
 
 
 class Bundle:
@@ -99,7 +101,8 @@ class Bundle:
 
     def open_samples(self, samples: Sequence[SampleKey] | None = None) -> list[SampleKey]:
         """Samples without a good response, in order: of the planned ones, or of those named."""
-        done = {key for key, response in self.responses().items() if response.is_good}
+        words = _words(self.responses_path, {key[:4] for key in self.samples()})
+        done = {key for key, response in words if response.is_good}
         return [key for key in (self.samples() if samples is None else samples) if key not in done]
 
     def answers(self) -> dict[tuple[str, str, str], list[str]]:
@@ -163,38 +166,44 @@ def read_manifest(path: Path) -> Manifest:
     return manifest
 
 
-def read_responses(path: Path, planned: set[tuple[str, str, str, int]]) -> dict[SampleKey, EvalResponse]:
+def read_responses(
+    path: Path, planned: Collection[tuple[str, str, str, int]]
+) -> dict[SampleKey, EvalResponse]:
     """The last word on each sample of a `responses.jsonl`; see `Bundle.responses`."""
-    found: dict[SampleKey, EvalResponse] = {}
+    return dict(_words(path, planned))
+
+
+def _words(
+    path: Path, planned: Collection[tuple[str, str, str, int]]
+) -> Iterator[tuple[SampleKey, EvalResponse]]:
+    """Every answer that counts when it is read; a later one of the same sample replaces it."""
     line_of: dict[SampleKey, int] = {}
     for number, value in read_jsonl(path):
         response = _response(value, f"{path}:{number}")
         key = response.key
         if key[:4] not in planned:
             raise BadInputError(f"{path}:{number}: {key} is not in this run's plan")
-        if key in found and found[key].is_good:
+        if key not in line_of:
             if response.is_good:
-                raise BadInputError(
-                    f"{path}:{number}: second answer for {key}; the first is in line {line_of[key]}",
-                    "Keep one of the two lines, or start a new run.",
-                )
-            continue
-        found[key], line_of[key] = response, number
-    return found
+                line_of[key] = number
+            yield key, response
+        elif response.is_good:
+            raise BadInputError(
+                f"{path}:{number}: second answer for {key}; the first is in line {line_of[key]}",
+                "Keep one of the two lines, or start a new run.",
+            )
 
 
 def _response(value: object, source: str) -> EvalResponse:
+    if isinstance(value, dict):
+        for name in _REPEATED:
+            if isinstance(value.get(name), str):
+                value[name] = intern(value[name])
     try:
-        return EvalResponse.model_validate(value)
-    except ValidationError as error:
-        raise BadInputError(f"{source}: not a response: {_first_fault(error)}") from None
+        return record_from(EvalResponse, value)
+    except Misfit as misfit:
+        raise BadInputError(f"{source}: not a response: {misfit}") from None
 
 
 def _content_digest(value: Mapping[str, Any]) -> str:
     return digest_of({key: item for key, item in value.items() if key != "digest"})
-
-
-def _first_fault(error: ValidationError) -> str:
-    first = error.errors(include_url=False)[0]
-    place = ".".join(str(part) for part in first["loc"])
-    return f"{place}: {first['msg'][:1].lower()}{first['msg'][1:]}" if place else first["msg"]

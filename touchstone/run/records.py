@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple
 
 from pydantic import Field
+from pydantic.dataclasses import dataclass
 
 from touchstone.engine.reply import ErrorClass, ReplyStatus
 from touchstone.pack.suite import Suite
-from touchstone.records import Record
+from touchstone.records import COMPACT, CompactRecord, Record
 
 MANIFEST_SCHEMA = 1
 
@@ -35,7 +36,8 @@ class ResponseError(Record):
     message: str
 
 
-class EvalResponse(Record):
+@dataclass(**COMPACT, kw_only=True)
+class EvalResponse(CompactRecord):
     """What came back for one sample. Times are seconds, rates tokens per second, null if not measured.
 
     `t_start` and `t_end` are seconds since the epoch. Counts are the engine's own, never estimated.
@@ -66,7 +68,7 @@ class EvalResponse(Record):
     t_end: float | None = None
     served_model: str | None = None
     system_fingerprint: str | None = None
-    notes: list[str] = []
+    notes: list[str] = Field(default=[])
     """Codes of what the wire did oddly, e.g. `no_done`, `surrogates_repaired`."""
 
     @property
