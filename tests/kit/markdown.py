@@ -98,12 +98,12 @@ def _live(token: Token) -> Iterator[str]:
 
 
 def _second(children: list[Token]) -> Iterator[str]:
-    """Texts that stand in one element are read together; a dollar alone in its own is no formula."""
+    """Texts that stand in one element are read together, and no further; a dollar alone is no formula."""
     seen = "".join(
         "\x00" if child.type == "html_inline" else child.content
         for child in children
         if child.type != "code_inline"
-    ).replace("\x00$\x00", "")
+    ).replace("\x00$\x00", "\x00")
     for name, pattern in _SECOND.items():
         for found in pattern.finditer(seen):
             yield f"{name} {found[0]!r}"
