@@ -9,15 +9,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from tests.kit.chat_server import Script, answer
 from tests.kit.scratch import ScratchRepo, scratch_repo
-from touchstone.pack.load import load_pack
+from tests.packs.samples import ROOT, packs, samples_of, texts
 from touchstone.pack.schema import CalibrationItem, Pack
 
-ROOT = Path(__file__).parents[2]
-SAMPLES = Path(__file__).parent / "samples"
 MODEL, JUDGE = "scripted-model", "scripted-judge"
 PLAIN = "Gern, hier ist mein Vorschlag."
 
@@ -43,13 +39,13 @@ class Mind:
         return answer(answers().get(asked, PLAIN), model=MODEL)
 
     def _verdict(self, asked: str) -> dict[str, Any]:
-        pack = next(pack for pack in judged_packs() if f"- {pack.dimensions[0].id} (" in asked)
+        pack = next(pack for pack in judged_packs() if _lines_of(pack) & set(asked.splitlines()))
         item = None if self.blind else _item_in(asked, pack)
         dimensions = [d.id for d in pack.dimensions if f"- {d.id} ({d.name})" in asked]
         if item:
             scores = {name: (item.expect[name][0] + item.expect[name][1]) // 2 for name in dimensions}
             return {"rationale": "Bekannt.", "scores": scores, "red_flag": bool(item.red_flag)}
-        scores = {name: self.scores.get(name, self.score) for name in dimensions}
+        scores = {name: self.scores.get(name, min(self.score, max(pack.scale))) for name in dimensions}
         flag = self.flagged is not None and self.flagged in asked
         return {"rationale": "Wie gelesen.", "scores": scores, "red_flag": flag}
 
@@ -67,12 +63,6 @@ def project(folder: Path, base_url: str) -> ScratchRepo:
     return repo
 
 
-@cache
-def packs() -> dict[str, Pack]:
-    """Every shipped pack by name."""
-    return {path.stem: load_pack(path).pack for path in sorted((ROOT / "packs").glob("*.yaml"))}
-
-
 def judged_packs() -> list[Pack]:
     """Those with dimensions."""
     return [pack for pack in packs().values() if pack.dimensions]
@@ -85,12 +75,17 @@ def answers() -> dict[str, str]:
 
 
 def _answers_of(name: str, pack: Pack) -> Iterator[tuple[str, str]]:
-    samples = yaml.load((SAMPLES / f"{name}.yaml").read_text(), Loader=yaml.CSafeLoader)
+    samples = samples_of(name)
     for _, prompt in pack.prompts():
         if prompt.label:
             yield prompt.prompt, f"It is as it is.\nAnswer: {prompt.label}"
         elif prompt.id in samples:
-            yield prompt.prompt, samples[prompt.id]["pass"]
+            yield prompt.prompt, texts(samples[prompt.id]["pass"])[0]
+
+
+def _lines_of(pack: Pack) -> set[str]:
+    """How the judge is told a pack's dimensions: other packs may share an id, hardly a whole line."""
+    return {f"- {d.id} ({d.name})" + (f": {d.about}" if d.about else "") for d in pack.dimensions}
 
 
 def _item_in(asked: str, pack: Pack) -> CalibrationItem | None:

@@ -1,70 +1,53 @@
-"""Every check of every shipped pack passes a sample answer and fails another.
-
-A sample file holds, for each prompt with checks, one answer that passes all of them and for each check one
-that fails it; for a labelled pack also answers and the class that is read from them.
-"""
+"""Every check of every shipped pack passes the sample answers beside it, and fails others."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 import pytest
-import yaml
 
+from tests.packs.samples import ROOT, checked_prompts, packs, sample_file, samples_of, texts
 from touchstone.judge.checks import Answer, run_check, run_label
-from touchstone.pack.load import load_pack
 from touchstone.pack.schema import Labels, Prompt
 
-PACKS = sorted((Path(__file__).parents[2] / "packs").glob("*.yaml"))
-SAMPLES = Path(__file__).parent / "samples"
-
-
-def samples_of(pack: str) -> dict[str, Any]:
-    """The sample file of a pack: prompt id → {pass, fail}."""
-    samples: dict[str, Any] = yaml.load((SAMPLES / f"{pack}.yaml").read_text(), Loader=yaml.CSafeLoader)
-    return samples
-
-
-def prompts_of(path: Path) -> dict[str, Prompt]:
-    return {prompt.id: prompt for _, prompt in load_pack(path).pack.prompts()}
-
-
 CHECKED = [
-    pytest.param(path.stem, prompt, id=f"{path.stem}-{prompt.id}")
-    for path in PACKS
-    for prompt in prompts_of(path).values()
-    if prompt.checks
+    pytest.param(name, prompt, id=f"{name}-{prompt.id}")
+    for name, pack in packs().items()
+    for prompt in checked_prompts(pack).values()
+    if prompt.id in samples_of(name)
 ]
-LABELLED = [(path.stem, labels) for path in PACKS if (labels := load_pack(path).pack.labels)]
+LABELLED = {name: pack.labels for name, pack in packs().items() if pack.labels and samples_of(name)}
 
 
-@pytest.mark.parametrize("path", PACKS, ids=lambda path: path.stem)
-def test_a_pack_and_its_samples_name_the_same_checks(path: Path) -> None:
-    expected = {
-        prompt.id: {check.id for check in prompt.checks}
-        for prompt in prompts_of(path).values()
-        if prompt.checks
-    }
-    samples = samples_of(path.stem)
-    samples.pop("readings", None)
-    assert {prompt: set(sample["fail"]) for prompt, sample in samples.items()} == expected
+@pytest.mark.parametrize("name", packs())
+def test_a_pack_has_a_sample_for_each_of_its_checks(name: str) -> None:
+    pack, file = packs()[name], sample_file(name).relative_to(ROOT)
+    expected = {id_: {check.id for check in prompt.checks} for id_, prompt in checked_prompts(pack).items()}
+    samples = {id_: set(sample["fail"]) for id_, sample in samples_of(name).items() if id_ != "readings"}
+    assert samples == expected, (
+        f"{file} must hold, for each prompt with checks, `pass:` (an answer that passes them all) and "
+        f"`fail:` (for each check an answer that fails it); packs/samples/starter.yaml shows how"
+    )
+    assert not pack.labels or "readings" in samples_of(name), (
+        f"{file} must hold `readings:`, answers and the class that is read from each (null where none is); "
+        f"packs/samples/triage.yaml shows how"
+    )
 
 
-@pytest.mark.parametrize(("pack", "prompt"), CHECKED)
-def test_one_sample_passes_every_check_and_one_fails_each(pack: str, prompt: Prompt) -> None:
-    sample = samples_of(pack)[prompt.id]
+@pytest.mark.parametrize(("name", "prompt"), CHECKED)
+def test_samples_pass_every_check_and_fail_each(name: str, prompt: Prompt) -> None:
+    sample = samples_of(name)[prompt.id]
     for check in prompt.checks:
-        passed = run_check(check, Answer(sample["pass"]))
-        failed = run_check(check, Answer(sample["fail"][check.id]))
-        assert (passed.id, passed.status) == (check.id, "pass"), passed.detail
-        assert (failed.id, failed.status) == (check.id, "fail"), failed.detail
+        for answer in texts(sample["pass"]):
+            passed = run_check(check, Answer(answer))
+            assert (passed.id, passed.status) == (check.id, "pass"), (answer, passed.detail)
+        for answer in texts(sample["fail"].get(check.id, [])):
+            failed = run_check(check, Answer(answer))
+            assert (failed.id, failed.status) == (check.id, "fail"), (answer, failed.detail)
 
 
-@pytest.mark.parametrize(("pack", "labels"), LABELLED, ids=[pack for pack, _ in LABELLED])
-def test_the_class_is_read_from_an_answer_or_it_is_an_error(pack: str, labels: Labels) -> None:
-    readings = samples_of(pack)["readings"]
-    assert {reading["class"] for reading in readings} == {*labels.classes, None}
+@pytest.mark.parametrize(("name", "labels"), LABELLED.items(), ids=LABELLED)
+def test_the_class_is_read_from_an_answer_or_it_is_an_error(name: str, labels: Labels) -> None:
+    readings = samples_of(name).get("readings", [])
+    assert {reading["class"] for reading in readings} <= {*labels.classes, None}
     for reading in readings:
         for expected in labels.classes:
             verdict, found = run_label(labels, expected, Answer(reading["answer"]))
