@@ -8,6 +8,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -30,9 +31,10 @@ _SECOND = {
 }
 
 
-def parsed(text: str) -> list[Token]:
-    """The blocks of a text, inline children and all."""
-    return _PARSER.parse(text)
+@lru_cache(maxsize=4)
+def parsed(text: str) -> tuple[Token, ...]:
+    """The blocks of a text, inline children and all; a text is asked several questions in a row."""
+    return tuple(_PARSER.parse(text))
 
 
 def shape(text: str) -> list[str]:
