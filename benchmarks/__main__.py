@@ -116,6 +116,8 @@ def _arguments() -> argparse.Namespace:
     unknown = [name for name in given.figures if name not in FIGURES]
     if unknown:
         parser.error(f"no figure called {', '.join(unknown)}; there are {', '.join(FIGURES)}")
+    if given.write and (given.figures or given.quick):
+        parser.error("--write puts the whole table into the page, every figure measured in full")
     return given
 
 

@@ -333,7 +333,7 @@ def _sorted(value: Any) -> Any:
 def _parse_line(line: bytes, source: str) -> Any:
     text = _decoded(line, source)
     try:
-        value = json.loads(text, object_pairs_hook=_unique_pairs, parse_constant=_refuse_constant)
+        value = _LINE_DECODER.decode(text)
         _refuse_surrogates(text, value, source)
         return value
     except BadInputError:
@@ -396,6 +396,10 @@ def _unique_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
+
+
+_LINE_DECODER = json.JSONDecoder(object_pairs_hook=_unique_pairs, parse_constant=_refuse_constant)
+"""Made once: a run's files have a line for every answer."""
 
 
 def _depth(value: Any) -> int:

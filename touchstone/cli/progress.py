@@ -58,8 +58,8 @@ class Plain:
     def update(self, done: int, planned: int, note: str) -> None:
         """Print a line if the last one is old enough."""
         now = time.monotonic()
-        # What a resumed run finds done says nothing of how fast it goes on.
-        self._before = done - 1 if self._before is None else self._before
+        # The clock starts with the first one told: what was done by then says nothing of the speed.
+        self._before = done if self._before is None else self._before
         left_s = (now - self._started) / max(done - self._before, 1) * (planned - done)
         self._last = f"{self._phase} {done}/{planned} · {note}"
         if now - self._shown >= PLAIN_EVERY_S and done < planned:
