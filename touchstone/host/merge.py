@@ -26,7 +26,7 @@ HOLE_S = 10.0
 _Key = TypeVar("_Key")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Window(Generic[_Key]):
     """One answer's time, in seconds since the epoch; None where the answer has no times."""
 
@@ -35,7 +35,7 @@ class Window(Generic[_Key]):
     t_end: float | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class WindowFacts(Generic[_Key]):
     """What was measured in one window. None is "not measured", also in the three flags.
 
