@@ -184,6 +184,28 @@ def test_a_drop_beyond_the_scale_is_not_printed_as_a_number(comparison: Comparis
     assert "115" not in text
 
 
+@pytest.mark.parametrize(
+    ("interval", "state", "told"),
+    [
+        ((-182.9, 132.9), "within_noise", ("no telling with 2 cases", "mit 2 Fällen nicht zu sagen")),
+        ((-41.4, -0.2), "within_noise", ("to −0.2, not sure enough", "bis −0,2, nicht sicher genug")),
+        ((0.2, 41.4), "within_noise", ("to +41.4, not sure enough", "bis +41,4, nicht sicher genug")),
+        ((-41.4, -0.2), "worse", ("could be −41.4 to −0.2  worse", "möglich −41,4 bis −0,2  schlechter")),
+        ((-1.2, 1.2), "within_noise", ("to +1.2  within noise", "bis +1,2  im Rauschen")),
+    ],
+)
+def test_an_interval_says_what_it_is_worth(
+    comparison: Comparison, interval: tuple[float, float], state: str, told: tuple[str, str]
+) -> None:
+    """One wider than the scale tells nothing; one of 90 % that leaves zero out is no verdict yet."""
+    middle = sum(interval) / 2
+    update = {"interval": interval, "difference": middle, "state": state, "shared": 2}
+    one = changed(comparison, cells=[comparison.cells[0].model_copy(update=update)])
+    assert told[0] in comparison_text(one)
+    assert told[1] in comparison_text(one, "de")
+    assert "182" not in comparison_text(one)
+
+
 def test_both_languages_fill_the_same_places() -> None:
     for key, pair in PHRASES.items():
         fields = [

@@ -235,8 +235,14 @@ def difference_words(cell: ComparedCell, words: Words) -> str:
     told = phrase(words, "points", points=numbers.points(cell.difference, words))
     if cell.interval is None:
         return told
-    low, high = (numbers.points(value, words) for value in cell.interval)
-    return f"{told}, {phrase(words, 'could_be', low=low, high=high)}"
+    low, high = cell.interval
+    if high - low > FULL_SPAN:
+        return f"{told}, {phrase(words, 'no_telling', cases=counted(words, 'of_cases', cell.shared))}"
+    ends = {"low": numbers.points(low, words), "high": numbers.points(high, words)}
+    told = f"{told}, {phrase(words, 'could_be', **ends)}"
+    # The interval is of 90 %; a verdict wants more, and says so where the two seem to disagree.
+    unsure = cell.state == "within_noise" and not low <= 0 <= high
+    return f"{told}, {phrase(words, 'too_unsure')}" if unsure else told
 
 
 def _facts(cell: ComparedCell, words: Words) -> list[str]:

@@ -21,6 +21,8 @@ PHRASES: dict[str, tuple[str, str]] = {
     "not_ruled_out": ("judge not ruled out", "Judge nicht ausgeschlossen"),
     "points": ("{points} points", "{points} Punkte"),
     "could_be": ("could be {low} to {high}", "möglich {low} bis {high}"),
+    "no_telling": ("no telling with {cases}", "mit {cases} nicht zu sagen"),
+    "too_unsure": ("not sure enough for a verdict", "nicht sicher genug für ein Urteil"),
     "identical": (
         "identical answers in {identical} of {rows}",
         "gleiche Antworten in {identical} von {rows}",
