@@ -39,7 +39,6 @@ EDITS = (
 
 WIDE = Look(width=1080, height=800)
 COMMENT = Look(width=902, height=600)
-PHONE = Look(width=390, height=844, phone=True, dark=True)
 
 
 def main() -> int:
@@ -85,24 +84,15 @@ def _take(compared: Path, history: Path, comment: Path) -> None:
     with Browser() as browser:
         browser.open(compared, WIDE)
         _keep(browser, "page.png", 960)
-        browser.click(".sight details.row summary")
-        _keep(browser, "page-rows.png", 800, start="#rows")
-        browser.open(compared, PHONE)
-        _keep(browser, "page-phone-dark.png", 1100)
         browser.open(history, WIDE)
         _keep(browser, "history.png", 760)
         browser.open(comment, COMMENT)
         _keep(browser, "pull-request-comment.png", 1100)
 
 
-def _keep(browser: Browser, name: str, height: int, start: str | None = None) -> None:
-    """So many pixels of a page from an element on, from its top without one."""
-    top = (
-        0
-        if start is None
-        else browser.evaluate(f"document.querySelector({start!r}).getBoundingClientRect().top + scrollY")
-    )
-    shown = browser.screenshot(height, top)
+def _keep(browser: Browser, name: str, height: int) -> None:
+    """So many pixels of a page from its top on."""
+    shown = browser.screenshot(height)
     (IMAGES / name).write_bytes(shown)
     _tell(f"docs/images/{name}: {len(shown) // 1000} kB")
 

@@ -43,10 +43,16 @@ def test_relative_links_lead_somewhere(document: Path) -> None:
     assert broken == []
 
 
+def test_every_picture_is_shown_somewhere() -> None:
+    shown = {Path(target).name for path in DOCUMENTS for target in _LINK.findall(path.read_text())}
+    assert [path.name for path in (ROOT / "docs" / "images").iterdir() if path.name not in shown] == []
+
+
 @pytest.mark.parametrize("decision", sorted((ROOT / "docs" / "adr").glob("*.md")), ids=lambda path: path.stem)
 def test_decision_is_one_page(decision: Path) -> None:
     text = decision.read_text()
     assert len(text.splitlines()) <= 60
+    assert text.splitlines()[2].startswith("Status: ")
     assert [line for line in text.splitlines() if line.startswith("## ")] == [
         "## Context",
         "## Decision",

@@ -36,6 +36,17 @@ def test_builds_exist_for_these_machines_only(system: str, machine: str, libc: s
     assert engine.has_wheel(system, machine, libc) is expected
 
 
+def test_a_port_that_was_taken_meanwhile_ends_the_server_with_a_sentence(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        served = [sys.executable, "-m", "touchstone.demo.serve", str(tmp_path / "no.gguf"), port, "m"]
+        done = subprocess.run(served, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert done.stderr.endswith(f"the model server could not start on port {port}\n")
+    assert f"port: {port}" in done.stderr, "llama.cpp's own reason stands before it"
+    assert "Traceback" not in done.stderr
+
+
 def test_nothing_runs_in_a_new_cache(tmp_path: Path) -> None:
     assert engine.status(tmp_path) is None
     assert engine.stop(tmp_path) is None

@@ -29,7 +29,11 @@ def main(model_path: str, port: int, name: str) -> None:
     parameters.cpuparams.n_threads = _threads()
     parameters.endpoint_props = parameters.endpoint_slots = parameters.endpoint_metrics = True
     parameters.ui = False
-    server = xllamacpp.Server(parameters)
+    try:
+        server = xllamacpp.Server(parameters)
+    except RuntimeError:
+        # llama.cpp has said why on the lines before; Python's own would push that out of the log's tail.
+        sys.exit(f"the model server could not start on port {port}")
     print("listening", server.listening_address, flush=True)  # noqa: T201
     signal.pause()
 
