@@ -100,7 +100,7 @@ def project_texts(server: Server, source: Source, shards: int) -> dict[str, str]
     check = _template("check.yml" if shards == 1 else "check-shards.yml", source, shards)
     return {
         SETTINGS_PATH: settings_text(server),
-        PACK_PATH: _without_schema_line(shipped_text("starter.yaml")),
+        PACK_PATH: shipped_text("starter.yaml"),
         PROMPT_PATH: shipped_text("assistant.md"),
         HOOKS_PATH: _template("pre-commit.yaml", source, shards),
         CHECK_PATH: check,
@@ -205,9 +205,3 @@ def _template(name: str, source: Source, shards: int) -> str:
 def _quoted(text: str) -> str:
     """A YAML double-quoted scalar: JSON's is one where every character is printable."""
     return json.dumps(text, ensure_ascii=False)
-
-
-def _without_schema_line(text: str) -> str:
-    """The starter pack names a schema file of touchstone's own repository to editors; a project has none."""
-    first, _, rest = text.partition("\n")
-    return rest if first.startswith("# yaml-language-server:") else text

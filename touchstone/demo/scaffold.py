@@ -58,8 +58,12 @@ def require_empty(folder: Path) -> None:
 
 
 def shipped_text(name: str) -> str:
-    """A file that comes with touchstone."""
-    return (files("touchstone.demo") / "files" / name).read_text(encoding="utf-8")
+    """A file that comes with touchstone, without the line that names a schema file of touchstone's own
+    repository to editors: a project has none, until `touchstone schema` writes one.
+    """
+    text = (files("touchstone.demo") / "files" / name).read_text(encoding="utf-8")
+    first, _, rest = text.partition("\n")
+    return rest if first.startswith("# yaml-language-server:") else text
 
 
 def shortened(prompt: str) -> str:
