@@ -20,6 +20,7 @@ from touchstone.files import (
     canonical,
     digest_of,
     exclusive_lock,
+    json_document,
     json_line,
     json_pretty,
     parse_json,
@@ -29,7 +30,9 @@ from touchstone.files import (
     read_text,
     sha256_of,
     write_atomic,
+    write_document,
     write_json,
+    write_pieces,
 )
 
 CASES = Path(__file__).parent / "cases" / "public"
@@ -287,3 +290,27 @@ def test_lines_are_split_at_newlines_only(tmp_path: Path) -> None:
 
 def test_a_missing_file_is_empty(tmp_path: Path) -> None:
     assert list(read_jsonl(tmp_path / "nowhere.jsonl")) == []
+
+
+@given(st.dictionaries(texts, st.lists(values, max_size=3) | values, max_size=4))
+def test_a_document_in_pieces_is_the_document(value: dict[str, Any]) -> None:
+    whole = json_document(value)
+    assert whole == json_pretty({key: sorted_deeply(item) for key, item in value.items()}, sort_keys=False)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "document.json"
+        write_document(
+            path, {key: iter(item) if isinstance(item, list) else item for key, item in value.items()}
+        )
+        assert path.read_text("utf-8") == whole
+
+
+def sorted_deeply(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: sorted_deeply(value[key]) for key in sorted(value)}
+    return [sorted_deeply(item) for item in value] if isinstance(value, list) else value
+
+
+def test_a_text_longer_than_a_block_is_written_whole(tmp_path: Path) -> None:
+    pieces = ["é" * 700_000, "x", "y" * 900_000, ""]
+    write_pieces(tmp_path / "long", pieces)
+    assert (tmp_path / "long").read_text("utf-8") == "".join(pieces)

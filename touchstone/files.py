@@ -14,7 +14,7 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from glob import escape
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,8 @@ JSON_DEPTH_MAX = 64
 JSON_DECIMALS = 6
 DIGEST_DEPTH = 2
 """Levels of a document whose line is hashed piece by piece: fields, and the items of its long lists."""
+BLOCK_CHARS = 1 << 20
+"""What is written at once of a text that comes in pieces."""
 _SHA256 = "sha256:"
 
 _KEPT_AS_IS = frozenset({str, int, bool, type(None)})
@@ -68,9 +70,9 @@ def json_pretty(value: Any, sort_keys: bool = True) -> str:
     return text.translate(_LINE_SEPARATORS) + "\n"
 
 
-def json_document(value: dict[str, Any]) -> str:
+def json_document(value: Mapping[str, Any]) -> str:
     """A document we keep: top-level fields in the order given, keys sorted inside, with a final newline."""
-    return json_pretty({key: _sorted(item) for key, item in value.items()}, sort_keys=False)
+    return "".join(_document_pieces(value))
 
 
 def digest_of(value: Any) -> str:
@@ -133,7 +135,13 @@ def write_atomic(path: Path, text: str | bytes) -> None:
     """
     data = text.encode("utf-8") if isinstance(text, str) else text
     with _writing(path):
-        _replace(path.resolve(), data)
+        _replace(path.resolve(), [data])
+
+
+def write_pieces(path: Path, pieces: Iterable[str]) -> None:
+    """The same for a text in pieces, which is never held as a whole."""
+    with _writing(path):
+        _replace(path.resolve(), _blocks(pieces))
 
 
 def clear_leftovers(path: Path) -> None:
@@ -168,9 +176,9 @@ def write_json(path: Path, value: Any, sort_keys: bool = True) -> None:
     write_atomic(path, json_pretty(value, sort_keys))
 
 
-def write_document(path: Path, value: dict[str, Any]) -> None:
-    """Replace a document we keep (see `json_document`)."""
-    write_atomic(path, json_document(value))
+def write_document(path: Path, value: Mapping[str, Any]) -> None:
+    """Replace a document we keep (see `json_document`); a long field may be an iterator of its items."""
+    write_pieces(path, _document_pieces(value))
 
 
 def sync_folder(folder: Path) -> None:
@@ -295,12 +303,13 @@ def _line_pieces(value: Any, depth: int) -> Iterator[str]:
     yield ends[1]
 
 
-def _replace(target: Path, data: bytes) -> None:
+def _replace(target: Path, blocks: Iterable[bytes]) -> None:
     mode = _mode_of(target)
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
     try:
         with temporary.open("xb") as handle:
-            handle.write(data)
+            for block in blocks:
+                handle.write(block)
             handle.flush()
             os.fsync(handle.fileno())
         temporary.chmod(mode)
@@ -320,6 +329,42 @@ def _writing(path: Path) -> Iterator[None]:
             f"{path}: cannot be written: {error.strerror}",
             "Make room, or give this user the right to write there.",
         ) from None
+
+
+def _document_pieces(value: Mapping[str, Any]) -> Iterator[str]:
+    between = "{\n"
+    for key, item in value.items():
+        yield f"{between}  {json_line(key)}: "
+        yield from _items(item) if isinstance(item, (list, Iterator)) else [_laid_out(item, 2)]
+        between = ",\n"
+    yield "\n}\n" if value else "{}\n"
+
+
+def _items(items: Iterable[Any]) -> Iterator[str]:
+    between = "["
+    for item in items:
+        yield f"{between}\n    {_laid_out(item, 4)}"
+        between = ","
+    yield "[]" if between == "[" else "\n  ]"
+
+
+def _laid_out(value: Any, by: int) -> str:
+    """Pretty JSON, keys sorted, its further lines so many spaces deeper."""
+    text = json_pretty(_sorted(value), sort_keys=False)
+    return text.rstrip("\n").replace("\n", "\n" + " " * by)
+
+
+def _blocks(pieces: Iterable[str]) -> Iterator[bytes]:
+    """Pieces put together until they are worth a write."""
+    held: list[str] = []
+    size = 0
+    for piece in pieces:
+        held.append(piece)
+        size += len(piece)
+        if size >= BLOCK_CHARS:
+            yield "".join(held).encode("utf-8")
+            held, size = [], 0
+    yield "".join(held).encode("utf-8")
 
 
 def _sorted(value: Any) -> Any:

@@ -29,23 +29,21 @@ SELECTION_NAME = "selection.json"
 
 def write_result(bundle: Bundle, judged: str | None = None) -> ResultDoc:
     """Recompute a bundle's result from its lines and replace `result.json`."""
-    responses = bundle.responses()
-    facts = facts_of(bundle, responses)
-    result = _result(bundle, responses, facts, judged)
-    write_facts(bundle, facts)
-    write_document(bundle.result_path, result.to_json())
+    result = _result(bundle, judged, keeps_facts=True)
+    rows = (row.to_json() for row in result.rows)
+    rest = result.model_copy(update={"rows": []})
+    write_document(bundle.result_path, {**rest.to_json(), "rows": rows})
     return result
 
 
 def result_of(bundle: Bundle, judged: str | None = None) -> ResultDoc:
     """A bundle's result, recomputed from its lines; `judged` is when the last verdict fell."""
+    return _result(bundle, judged)
+
+
+def _result(bundle: Bundle, judged: str | None, *, keeps_facts: bool = False) -> ResultDoc:
     responses = bundle.responses()
-    return _result(bundle, responses, facts_of(bundle, responses), judged)
-
-
-def _result(
-    bundle: Bundle, responses: Mapping[SampleKey, EvalResponse], facts: Facts, judged: str | None
-) -> ResultDoc:
+    left_out, machine = _watched(bundle, responses, keeps_facts=keeps_facts)
     manifest, verdicts = manifest_of(bundle), read_verdicts(bundle.path)
     return build_result_doc(
         manifest,
@@ -53,8 +51,8 @@ def _result(
         verdicts,
         judged=judged,
         calibrated=_calibrated(manifest, verdicts.values()),
-        left_out={key for key, found in facts.items() if not found.is_fit_for_timing},
-        resources=_machine_by_cell(facts),
+        left_out=left_out,
+        resources=machine,
         rejudged=manifest.rejudged_from is not None,
     )
 
@@ -119,6 +117,16 @@ def read_result(path: Path) -> ResultDoc:
             f"{path}: {misfit}",
             f"Make it again from the run's lines: touchstone judge --bundle {path.parent.name}",
         ) from None
+
+
+def _watched(
+    bundle: Bundle, responses: Mapping[SampleKey, EvalResponse], *, keeps_facts: bool
+) -> tuple[set[SampleKey], dict[tuple[str, str], CellMachine]]:
+    """The answers unfit for timing, and each cell's machine; a large run's facts are not held any longer."""
+    facts = facts_of(bundle, responses)
+    if keeps_facts:
+        write_facts(bundle, facts)
+    return {key for key, found in facts.items() if not found.is_fit_for_timing}, _machine_by_cell(facts)
 
 
 def _machine_by_cell(facts: Facts) -> dict[tuple[str, str], CellMachine]:

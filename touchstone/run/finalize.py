@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from touchstone.files import json_line, write_atomic
+from touchstone.files import json_line, write_pieces
 from touchstone.host.merge import Window, WindowFacts, merge_windows
 from touchstone.host.tick import Tick, read_ticks
 from touchstone.run.bundle import Bundle
@@ -47,5 +47,5 @@ def _machines(bundle: Bundle) -> Iterator[tuple[list[Tick], Sequence[SampleKey]]
 
 def write_facts(bundle: Bundle, facts: Facts) -> None:
     """Replace `resources_by_sample.jsonl`: one line per sample, the key's fields and what was measured."""
-    lines = [json_line(key._asdict() | found.measured()) + "\n" for key, found in facts.items()]
-    write_atomic(bundle.path / BY_SAMPLE_NAME, "".join(lines))
+    lines = (json_line(key._asdict() | found.measured()) + "\n" for key, found in facts.items())
+    write_pieces(bundle.path / BY_SAMPLE_NAME, lines)
