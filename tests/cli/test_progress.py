@@ -41,6 +41,15 @@ def test_a_log_gets_plain_lines_with_loads_and_counts(repo: ScratchRepo) -> None
     assert max(map(len, done.out.splitlines()[:-1])) <= 80
 
 
+def test_a_run_has_its_last_word_before_the_next_one_begins(repo: ScratchRepo) -> None:
+    lines = touchstone(repo.path, *MEASURE, "--times", "2").err.splitlines()
+    second = next(number for number, line in enumerate(lines) if line.startswith("run 2 of 2: "))
+    for last_word in ("asking 3/3 · 3 ok · 0 error · scripted-model", "judging 3/3 · 3 judged · 0 error"):
+        told = [number for number, line in enumerate(lines) if line == last_word]
+        assert len(told) == 2
+        assert told[0] < second < told[1]
+
+
 def on_a_terminal(repo: ScratchRepo, **env: str) -> str:
     """What a terminal of 80 columns gets on stderr."""
     master, slave = pty.openpty()

@@ -225,6 +225,13 @@ def test_one_run_needs_allow_single(repo: ScratchRepo) -> None:
     refused = touchstone(repo.path, "promote", run, "--here")
     assert refused.code == ExitCode.REFUSED
     assert "--allow-single" in refused.err
+    nowhere = touchstone(repo.path, "promote", run)
+    assert nowhere.code == ExitCode.REFUSED
+    assert "not promoted: 1 reason\n- one run is a single draw" in nowhere.err, (
+        "a missing remote hides nothing"
+    )
+    assert "no remote to push to" in nowhere.err
+    assert "no remote" in touchstone(repo.path, "promote", run, "--allow-single").err
     assert "noise is unknown" in ok(touchstone(repo.path, "promote", run, "--here", "--allow-single")).out
 
 

@@ -62,7 +62,10 @@ class Plain:
         self._before = done if self._before is None else self._before
         left_s = (now - self._started) / max(done - self._before, 1) * (planned - done)
         self._last = f"{self._phase} {done}/{planned} · {note}"
-        if now - self._shown >= PLAIN_EVERY_S and done < planned:
+        if done >= planned:
+            # At once, not when the phase is closed: what is said between two phases would come before it.
+            self.close()
+        elif now - self._shown >= PLAIN_EVERY_S:
             self._shown = now
             click.echo(for_log(f"{self._last}, {time_left(left_s, self._words)}"), err=True)
 

@@ -16,7 +16,7 @@ from touchstone.cli.options import settings_options
 from touchstone.cli.proposal import Route, propose, route_of
 from touchstone.cli.session import packs_of, say, settings_of
 from touchstone.config import Effective
-from touchstone.errors import BadInputError, ExitCode, UsageError
+from touchstone.errors import BadInputError, ExitCode, RefusedError, UsageError
 from touchstone.files import read_bytes, write_atomic
 from touchstone.gate.promotion import Prepared, Wanted, drawn_bundles, prepare
 from touchstone.gate.runs import load_run
@@ -68,7 +68,7 @@ def command(
         raise UsageError("--draft is about a pull request, and none is opened here")
     effective = settings_of(given)
     bundles = drawn_bundles(_named_bundles(runs, effective))
-    route = None if here or no_pr else _route(bundles, effective)
+    route, barred = (None, None) if here or no_pr else _route(bundles, effective)
     wanted = Wanted(
         bundles=bundles,
         base=route.start if route else "HEAD" if here else _base_of_branch(effective.root),
@@ -83,6 +83,9 @@ def command(
         # The answers are not about to be published when nothing is.
         click.echo(notes_text([note for note in prepared.notes if note.code != "answers"]), nl=False)
         click.echo(refusals_text(prepared.refusals), nl=False, err=True)
+    if barred is not None:
+        raise barred
+    if prepared.baseline is None:
         return ExitCode.REFUSED
     click.echo(notes_text(prepared.notes), nl=False)
     committed = _commit(prepared, wanted, here=here)
@@ -113,14 +116,20 @@ def _base_of_branch(root: Path) -> str:
     return "HEAD" if branch is not None and branch != default else repository.default_ref() or "HEAD"
 
 
-def _route(bundles: Sequence[Bundle], effective: Effective) -> Route | None:
-    """Where the pull request goes; nowhere without a repository, and then `prepare` refuses."""
+def _route(bundles: Sequence[Bundle], effective: Effective) -> tuple[Route | None, RefusedError | None]:
+    """Where the pull request goes, or what bars the way: said after whatever else speaks against the runs.
+
+    Nowhere without a repository, and then `prepare` refuses.
+    """
     repository = Repository.open(effective.root)
     if repository is None or repository.head() is None:
-        return None
+        return None, None
     config = effective.config
     branch = promote.branch_of(config.tenant, bundles[0].manifest.suite.pack_id, config.target)
-    return route_of(repository, branch, os.environ)
+    try:
+        return route_of(repository, branch, os.environ), None
+    except RefusedError as error:
+        return None, error
 
 
 def _pull_texts(prepared: Prepared, language: Language) -> tuple[str, str]:
