@@ -78,7 +78,8 @@ def rationales_of(bundle: Bundle) -> dict[tuple[str, str, str], list[str | None]
     """The judge's words on the planned draw by (model, variant, prompt), one per planned repeat; null where
     it has not spoken, or spoke of an answer that was asked again since.
     """
-    responses, verdicts = bundle.responses(), read_verdicts(bundle.path)
+    verdicts = read_verdicts(bundle.path)
+    responses = bundle.responses() if verdicts else {}
     found: dict[tuple[str, str, str], list[str | None]] = {}
     for key in bundle.samples():
         verdict = current_verdict(responses.get(key), verdicts.get(key))
