@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 # Options for the last command of a target: make test ARGS="-k select", make demo ARGS="--into story".
 ARGS ?=
 
-.PHONY: demo test e2e docs live lint fix bench schemas lock crash fuzz audit
+.PHONY: demo test e2e docs live lint fix bench schemas lock crash fuzz audit dogfood dist
 
 demo: $(STAMP)
 	$(BIN)/python -m touchstone demo $(ARGS)
@@ -54,13 +54,25 @@ fuzz: $(STAMP)
 audit:
 	uv tool run --from pip-audit==2.9.0 pip-audit --require-hashes --disable-pip --requirement $(LOCK)
 
+# The wheel and the source distribution, as the release workflow publishes them, in dist/.
+dist: $(STAMP)
+	@rm -rf dist
+	$(BIN)/python -m hatchling build -d dist -t sdist -t wheel
+
+# Holds this repository's own answers against its baseline. The verdict counts where engine build and chip are the
+# baseline's; elsewhere it is shown.
+dogfood: $(STAMP)
+	$(BIN)/python .ci/dogfood.py
+
 lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/zizmor --offline --quiet --no-progress action.yml
+	$(BIN)/zizmor --offline --quiet --no-progress --strict-collection action.yml .github/workflows/*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --schemafile schemas/config.json touchstone.yaml
 	$(BIN)/check-jsonschema --schemafile schemas/pack.json packs/*.yaml touchstone/demo/files/*.yaml
 	$(BIN)/check-jsonschema --check-metaschema schemas/*.json
 	$(BIN)/pre-commit validate-manifest .pre-commit-hooks.yaml
