@@ -10,6 +10,7 @@ import pytest
 
 from tests.kit.documents import DOCUMENTS, ROOT
 from touchstone.baseline.comparison import Comparison
+from touchstone.baseline.notes import NOTES
 from touchstone.baseline.schema import Baseline
 from touchstone.records import Record
 from touchstone.result.schema import ResultDoc
@@ -88,6 +89,16 @@ def test_formats_lists_the_fields_there_are(file: str, model: type[Record]) -> N
     text = (ROOT / "docs" / "reference" / "formats.md").read_text().partition("## Top-level fields")[2]
     (row,) = re.findall(rf"^\| {re.escape(file)} \| (.+) \|$", text, re.MULTILINE)
     assert re.findall(r"`(\w+)`", row) == list(model.model_fields)
+
+
+def test_formats_lists_every_code_of_a_note() -> None:
+    text = (
+        (ROOT / "docs" / "reference" / "formats.md")
+        .read_text()
+        .partition("## Notes")[2]
+        .partition("\n## ")[0]
+    )
+    assert dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", text, re.MULTILINE)) == NOTES
 
 
 def test_nobody_is_told_to_install_a_name_the_index_does_not_hold() -> None:
