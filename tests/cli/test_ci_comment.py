@@ -10,7 +10,9 @@ import pytest
 from tests.kit import desk
 from tests.kit.fake_github import SECONDARY, FakeGitHub
 from tests.kit.runner import NUMBER, Done, Files, Home, Pull, Runner
+from touchstone.cli import telling
 from touchstone.errors import ExitCode
+from touchstone.forge import FORGES
 
 MARK = "<!-- touchstone:comment tenant=default target= name= "
 
@@ -56,6 +58,14 @@ CASES = {
     "a_502_once": Case(lambda github: github.fail("POST", "/comments", 502), None, 1),
     "a_secondary_limit": Case(
         lambda github: github.fail("POST", "/comments", 403, SECONDARY, headers={"Retry-After": "0"}), None, 1
+    ),
+    "another_bots_comment": Case(
+        lambda github: github.comment(NUMBER, f"{MARK}run=1 attempt=1 head=aa -->\nx", login="o[bot]"),
+        None,
+        2,
+    ),
+    "items_that_are_no_comments": Case(
+        lambda github: github.fail("GET", "/comments", 200, [{"id": "x"}, 5]), None, 1
     ),
     "a_404": Case(lambda github: github.pulls.clear(), "", 0),
 }
@@ -123,7 +133,10 @@ def test_C13_a_comment_is_listed_before_it_is_made_and_then_kept_up_to_date(
     assert first.outputs["comment-url"] == second.outputs["comment-url"]
     (body,) = github.bodies(NUMBER)
     assert "run=4712" in body
-    assert [asked.method for asked in github.journal] == ["GET", "GET", "POST", "GET", "GET", "GET", "PATCH"]
+    assert [asked.method for asked in github.journal] == [
+        *("GET", "GET", "POST", "GET"),
+        *("GET", "POST", "GET", "PATCH"),  # the second run asks whose token it has
+    ]
 
 
 def test_C10_the_environments_api_is_asked_and_no_other(
@@ -141,6 +154,51 @@ def test_C14_no_text_is_an_argument_of_a_process(
     run(home, runner, pull)
     assert github.asked("POST")[0].headers["content-type"] == "application/json"
     assert set(github.asked("POST")[0].body) == {"body"}
+
+
+def test_a_fault_of_ours_on_the_way_to_the_comment_is_said_and_changes_nothing(
+    home: Home, runner: Runner, pull: Pull, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_args: object) -> object:
+        raise KeyError("html_url\n::error::not a command")
+
+    monkeypatch.setitem(FORGES, "github", broken)
+    done = run(home, runner, pull)
+    assert (done.code, done.outputs["exit-code"], done.outputs["verdict"]) == (0, "0", "promotion")
+    assert "KeyError" in done.annotations[-1]
+    assert "Traceback" in done.err
+
+
+def test_a_fault_of_ours_before_the_verdict_leaves_outputs_that_say_so(
+    home: Home, runner: Runner, pull: Pull, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_args: object) -> object:
+        raise KeyError("here")
+
+    monkeypatch.setattr(telling, "summary_text", broken)
+    done = run(home, runner, pull)
+    assert (done.code, done.outputs["exit-code"], done.outputs["verdict"]) == (70, "70", "")
+    assert done.annotations == []  # and every line of the traceback stood where no command is taken
+
+
+@pytest.mark.parametrize("name", ["GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY"])
+def test_a_file_of_the_runners_that_cannot_be_written_leaves_the_verdict_and_the_comment(
+    home: Home, runner: Runner, github: FakeGitHub, name: str
+) -> None:
+    pull = home.pull_request({"prompts/house.md": desk.WORSE_PROMPT})
+    done = run(home, runner, pull, env={name: str(home.work.path / "no/such/file")})
+    assert done.code == ExitCode.WORSE
+    assert "cannot be written" in done.err
+    assert done.annotations
+    assert "desk: WORSE" in github.bodies(NUMBER)[0]
+
+
+def test_without_a_repository_there_is_a_notice(
+    home: Home, runner: Runner, github: FakeGitHub, pull: Pull
+) -> None:
+    done = run(home, runner, pull, env={"GITHUB_REPOSITORY": ""})
+    assert (done.code, github.journal) == (ExitCode.NOTHING_WORSE, [])
+    assert "GITHUB_REPOSITORY" in done.annotations[-1]
 
 
 def test_without_a_token_there_is_a_notice(

@@ -169,6 +169,58 @@ def test_a_foreign_bots_comment_that_cannot_be_edited_is_not_ours(github: FakeGi
     assert github.bodies(7)[0].endswith("a copy")
 
 
+@pytest.mark.parametrize("login", [JOB_LOGIN, "desk-app[bot]"])
+def test_another_bots_comment_with_our_marker_is_left_alone(login: str) -> None:
+    with FakeGitHub(login=login) as github:
+        github.pull(7)
+        foreign = github.comment(7, f"{mark(400).line}\na copy", login="copycat[bot]")
+        github.comment(7, f"{mark(9999).line}\nof a later run", login="copycat[bot]")
+        assert GitHub(github.place, TOKEN).upsert_comment(7, mark(), "one").outcome == "created"
+        assert GitHub(github.place, TOKEN).upsert_comment(7, mark(501), "two").outcome == "updated"
+        assert [body.split("\n")[1] for body in github.bodies(7)] == ["a copy", "of a later run", "two"]
+        assert foreign in github.comments[7]
+
+
+def test_where_github_does_not_say_whose_token_it_is_it_is_a_jobs(github: FakeGitHub, forge: GitHub) -> None:
+    github.comment(7, f"{mark(400).line}\nours")
+    github.comment(7, f"{mark(400).line}\na copy", login="copycat[bot]")
+    github.fail("POST", "/graphql", 403, READ_ONLY)
+    assert forge.upsert_comment(7, mark(), "ours again").outcome == "updated"
+    assert [body.split("\n")[1] for body in github.bodies(7)] == ["ours again", "a copy"]
+
+
+def test_an_enterprise_servers_question_goes_beside_its_api(github: FakeGitHub) -> None:
+    below = Place("https://ghe.example", f"{github.url}/api/v3", "acme/desk")
+    with pytest.raises(ForgeError):
+        GitHub(below, TOKEN)._api.json("POST", "/graphql", body={})
+    assert github.journal[-1].target == "/api/graphql"
+    github.faults.clear()
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        5, None, "text", [], {}, {"id": "x"},
+        {"id": 1, "body": None, "html_url": "u"}, {"id": 1, "body": "LINE"},
+        {"id": "x", "body": "LINE", "html_url": "u"}, {"id": 1, "body": "LINE", "html_url": "u", "user": "ada"},
+        {"id": 1, "body": "LINE", "html_url": "u", "user": {"login": 7}},
+    ],
+)  # fmt: skip
+def test_an_item_that_is_no_comment_is_passed_over(github: FakeGitHub, forge: GitHub, item: object) -> None:
+    shown = item
+    if isinstance(item, dict) and item.get("body"):
+        shown = item | {"body": f"{mark(9999).line}\nx"}
+    github.fail("GET", "/comments", 200, [shown])
+    assert forge.upsert_comment(7, mark(), "ours").outcome == "created"
+    assert len(github.bodies(7)) == 1
+
+
+def test_a_comment_that_is_taken_and_not_listed_has_no_address(github: FakeGitHub, forge: GitHub) -> None:
+    github.fail("POST", "/comments", 201, {"id": 5})
+    posted = forge.upsert_comment(7, mark(), "ours")
+    assert (posted.outcome, posted.url) == ("created", None)
+
+
 def test_a_marker_with_a_damaged_run_is_older_than_any(github: FakeGitHub, forge: GitHub) -> None:
     github.comment(7, f"{mark().key}run=many -->\ndamaged")
     assert forge.upsert_comment(7, mark(1), "ours").outcome == "updated"
@@ -227,7 +279,7 @@ def test_C09_a_locked_pull_request_is_an_outcome_and_not_tried_again(
     assert posted.outcome == "locked"
     assert "locked" in (posted.detail or "")
     assert sleeps == []
-    assert len(github.asked("POST")) == 1
+    assert [asked.target for asked in github.asked("POST")][1:] == ["/graphql"]
 
 
 @pytest.mark.parametrize("method", ["GET", "PATCH"])

@@ -77,8 +77,8 @@ class Answer:
 class FakeGitHub:
     """One repository, its pull requests and their comments.
 
-    `login` is whom the token stands for: a job's bot, or a person (then `GET /user` answers). What else may
-    be set: `read_only`, `locked` numbers, `branches` there are, `others_editable` comments.
+    `login` is whom the token stands for: a job's bot, another app's, or a person. What else may be set:
+    `read_only`, `locked` numbers, `branches` there are, `others_editable` comments.
     """
 
     def __init__(self, repository: str = REPOSITORY, *, token: str = TOKEN, login: str = JOB_LOGIN) -> None:
@@ -172,7 +172,7 @@ class FakeGitHub:
         with self._lock:
             body, faults = _json_of(raw)
             path = urlsplit(target).path
-            faults += self.description.request_faults(method, target, body)
+            faults += [] if path == "/graphql" else self.description.request_faults(method, target, body)
             self.faults += faults
             given = self._carried_out(method, target, path, headers, body, bool(faults))
             self.journal.append(Asked(method, target, dict(headers), body, given.status))
@@ -184,6 +184,8 @@ class FakeGitHub:
         failure = self._failure_for(method, path)
         if failure is not None and not failure.after_the_deed:
             return Answer(failure.status, failure.body, failure.headers)
+        if path == "/graphql":
+            return self._viewer(headers, body)
         found = self.description.operation_of(method, path)
         if found is None or faulty:
             return Answer(404 if found is None else 422, {"message": "Validation Failed"})
@@ -207,6 +209,14 @@ class FakeGitHub:
                 failure.times -= 1
                 return failure
         return None
+
+    def _viewer(self, headers: Mapping[str, str], body: Any) -> Answer:
+        """The one question of GraphQL that is understood; no token of any kind is refused it."""
+        if headers.get("authorization") != f"Bearer {self.token}":
+            return Answer(401, {"message": "Bad credentials"})
+        if body != {"query": "query { viewer { login } }"}:
+            self.faults.append(f"graphql: not understood: {body}")
+        return Answer(200, {"data": {"viewer": {"login": self.login}}})
 
     # --- the operations ------------------------------------------------------------------------------
 

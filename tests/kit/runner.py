@@ -183,10 +183,14 @@ class Runner:
         attempt: int = 1,
         run_id: int = RUN_ID,
     ) -> Done:
-        """`check --ci github OPTIONS` in a checkout."""
+        """`check --ci github OPTIONS` in a checkout.
+
+        A file of the runner's may be none that can be written.
+        """
         told = environment(checkout, event, self.github, attempt=attempt, run_id=run_id) | dict(env or {})
         files = [Path(told[name]) for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY") if name in told]
-        for file in files:
+        written = [file for file in files if file.parent.is_dir()]
+        for file in written:
             file.write_text("")
         with self._monkeypatch.context() as patch:
             for name in [
@@ -202,7 +206,7 @@ class Runner:
             self._capsys.readouterr()
             code = boundary.run(["check", "--ci", "github", *options])
             streams = self._capsys.readouterr()
-        texts = [file.read_text() for file in files]
+        texts = [file.read_text() if file in written else "" for file in files]
         return Done(code, streams.out, streams.err, outputs_in(texts[0]), texts[1])
 
 

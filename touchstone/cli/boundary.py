@@ -26,36 +26,42 @@ def run(argv: Sequence[str]) -> int:
         signal.signal(signal.SIGTERM, _interrupt)
         code = _dispatch(argv)
         sys.stdout.flush()
-    except BrokenPipeError:
-        return _quiet_pipe()
-    except SystemExit as leaving:
-        # click leaves like this when its output's reader is gone, and after a completion script.
-        return _quiet_pipe() if leaving.code else ExitCode.NOTHING_WORSE
-    except KeyboardInterrupt:
-        return _say("interrupted", None, ExitCode.INTERRUPTED)
-    except OSError as error:
-        return _no_bug_of_ours(error)
-    except Exception as error:  # noqa: BLE001  the outermost boundary: a bug must not leave as exit 1
-        return _bug(error)
+    except BaseException as error:  # noqa: BLE001  the outermost boundary: a bug must not leave as exit 1
+        return ended_by(error)
+    return code
+
+
+def ended_by(error: BaseException) -> int:
+    """Say what an exception means to the person at the command line; the exit code it stands for."""
+    code: int
+    match error:
+        case TouchstoneError():
+            code = _say(error.message, error.hint, error.exit_code)
+        case click.exceptions.Exit():
+            code = error.exit_code
+        case click.FileError():
+            code = _say(error.format_message(), None, ExitCode.REFUSED)
+        case click.ClickException():
+            error.show()
+            code = ExitCode.USAGE
+        case click.Abort() | KeyboardInterrupt():
+            code = _say("interrupted", None, ExitCode.INTERRUPTED)
+        case BrokenPipeError():
+            code = _quiet_pipe()
+        case SystemExit():
+            # click leaves like this when its output's reader is gone, and after a completion script.
+            code = _quiet_pipe() if error.code else ExitCode.NOTHING_WORSE
+        case OSError():
+            code = _no_bug_of_ours(error)
+        case _:
+            code = _bug(error)
     return code
 
 
 def _dispatch(argv: Sequence[str]) -> int:
-    try:
-        from touchstone.cli.main import touchstone  # noqa: PLC0415  a broken import is caught here too
+    from touchstone.cli.main import touchstone  # noqa: PLC0415  a broken import is caught by `run` too
 
-        outcome: Any = touchstone.main(list(argv), prog_name="touchstone", standalone_mode=False)
-    except click.exceptions.Exit as leaving:
-        return leaving.exit_code
-    except click.FileError as error:
-        return _say(error.format_message(), None, ExitCode.REFUSED)
-    except click.ClickException as error:
-        error.show()
-        return ExitCode.USAGE
-    except click.Abort:
-        return _say("interrupted", None, ExitCode.INTERRUPTED)
-    except TouchstoneError as error:
-        return _say(error.message, error.hint, error.exit_code)
+    outcome: Any = touchstone.main(list(argv), prog_name="touchstone", standalone_mode=False)
     return int(outcome or 0)
 
 

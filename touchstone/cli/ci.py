@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from touchstone.cli.boundary import ended_by
 from touchstone.cli.call import Call, job_exit
 from touchstone.cli.check import keep
 from touchstone.cli.inputs import with_inputs
@@ -43,16 +44,22 @@ def check_on_github(context: click.Context) -> int:
     with commands_stopped():
         call = Call(job, {"comment": "auto"})
         try:
-            _checked(call, context)
-        except TouchstoneError as error:
-            call.stop(error)
-        except BaseException as error:
-            write_outputs(job.output, unfinished_outputs(error))
-            raise
-        notices = tell(call)
+            _checked_or_stopped(call, context)
+            notices = tell(call)
+        except BaseException as error:  # noqa: BLE001  said here, where no line of it is a command
+            code = ended_by(error)
+            write_outputs(job.output, unfinished_outputs(error, code))
+            return code
     for line in [*annotation_lines(call.reviews, call.language), *notices]:
         click.echo(line)
     return job_exit(call)
+
+
+def _checked_or_stopped(call: Call, context: click.Context) -> None:
+    try:
+        _checked(call, context)
+    except TouchstoneError as error:
+        call.stop(error)
 
 
 def _checked(call: Call, context: click.Context) -> None:

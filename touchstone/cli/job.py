@@ -15,6 +15,7 @@ from typing import Any
 
 import click
 
+from touchstone.cli.session import say
 from touchstone.errors import UsageError
 from touchstone.files import parse_json, read_bytes
 from touchstone.forge import Place
@@ -110,22 +111,30 @@ def write_summary(path: Path | None, text: str) -> None:
 
 @contextmanager
 def commands_stopped() -> Iterator[None]:
-    """Let the runner take no line for a command while the block lasts; nor after it, where it fails.
+    """Let the runner take no line for a command while the block lasts, however it ends.
 
-    What is printed meanwhile comes from models and pull requests.
+    What is printed meanwhile comes from models and pull requests. The lines of later steps are the
+    runner's to read again, so whatever may fail is to be said within the block.
     """
     mark = secrets.token_hex(16)
     click.echo(f"::stop-commands::{mark}")
     sys.stdout.flush()
-    yield
-    sys.stderr.flush()
-    click.echo(f"::{mark}::")
-    sys.stdout.flush()
+    try:
+        yield
+    finally:
+        sys.stderr.flush()
+        click.echo(f"::{mark}::")
+        sys.stdout.flush()
 
 
 def _append(path: Path, text: str) -> None:
-    with path.open("a", encoding="utf-8", newline="\n") as file:
-        file.write(text)
+    """A file of the runner's that cannot be written changes no verdict; it is said."""
+    try:
+        with path.open("a", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+    except OSError as error:
+        say(f"touchstone: {path}: cannot be written: {error.strerror or error}")
+        say("  → The verdict stands, and the job's later steps do not learn of it. Mend the runner.")
 
 
 def _path(environ: Mapping[str, str], name: str) -> Path | None:

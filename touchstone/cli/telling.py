@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from touchstone.baseline.comparison import Comparison
+from touchstone.cli.boundary import ended_by
 from touchstone.cli.call import WHOLE_CALL, Call
 from touchstone.cli.job import write_outputs, write_summary
 from touchstone.cli.session import say
@@ -35,7 +36,7 @@ def tell(call: Call) -> list[str]:
     write_outputs(call.job.output, _outputs(call))
     write_summary(call.job.summary, _summary(call))
     _print(call)
-    posted = _post(call)
+    posted = _posted(call)
     if posted is None:
         return []
     if posted.url is not None:
@@ -49,12 +50,11 @@ def tell(call: Call) -> list[str]:
     return [command_line(Annotation("notice", "touchstone", told))]
 
 
-def unfinished_outputs(error: BaseException) -> dict[str, str]:
-    """The outputs of a call that nobody expected to end like this; without a verdict."""
-    interrupted = isinstance(error, KeyboardInterrupt)
-    code = ExitCode.INTERRUPTED if interrupted else ExitCode.BUG
-    told = "interrupted" if interrupted else f"a bug in touchstone: {type(error).__name__}"
-    return {"exit-code": str(int(code)), "headline": f"{WHOLE_CALL}: {told}"}
+def unfinished_outputs(error: BaseException, code: int) -> dict[str, str]:
+    """The outputs of a call that nobody expected to end with this exit code; without a verdict."""
+    said = "interrupted" if code == ExitCode.INTERRUPTED else one_line(str(error), 200)
+    told = f"a bug in touchstone: {type(error).__name__}" if code == ExitCode.BUG else said
+    return {"exit-code": str(code), "verdict": "", "headline": f"{WHOLE_CALL}: {told}"}
 
 
 def _summary(call: Call) -> str:
@@ -119,14 +119,25 @@ def _as_json(review: PackReview) -> dict[str, Any]:
     }
 
 
+def _posted(call: Call) -> Posted | None:
+    """What became of the one comment; whatever happens on the way there, the verdict is told already."""
+    try:
+        return _post(call)
+    except Exception as error:  # noqa: BLE001  a comment that fails never changes the verdict
+        ended_by(error)
+        return Posted("not_posted", None, f"{type(error).__name__}: the job's log says more")
+
+
 def _post(call: Call) -> Posted | None:
     """The one comment; None where there is no pull request to write it on, or none is wanted."""
     number = call.event.number if call.event is not None else None
     wanted = call.given["comment"]
     if call.is_share or call.exit == ExitCode.INTERRUPTED:
         return None
-    if number is None or call.job.place is None or wanted == "never":
+    if number is None or wanted == "never":
         return None
+    if call.job.place is None:
+        return Posted("not_posted", None, first_sentence("no_place", call.words))
     if call.job.token is None:
         return Posted("not_posted", None, first_sentence("no_token", call.words))
     occasion, comparisons = call.occasion, _comparisons(call.reviews)

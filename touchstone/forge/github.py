@@ -24,6 +24,8 @@ from touchstone.forge.github_api import TIMEOUT_S, Api, headers_of
 
 SERVER_URL = "https://github.com"
 API_URL = "https://api.github.com"
+JOB_LOGIN = "github-actions[bot]"
+"""Who writes with the token that every job is given."""
 PULL_MARK = "<!-- touchstone:promotion -->"
 """The hidden first line of a pull request's text that is ours."""
 
@@ -46,6 +48,7 @@ class GitHub:
     ) -> None:
         self._place = place
         self._api = Api(place, token, sleep)
+        self._known_login: str | None = None
 
     # --- comments ------------------------------------------------------------------------------------
 
@@ -84,9 +87,12 @@ class GitHub:
         made = self._api.created(
             f"issues/{number}/comments", {"body": text}, lambda: self._comment_with(number, mark, text)
         )
+        self._known_login = _author_of(made) or self._known_login
         # Another run may have done the same meanwhile; the same rule leaves one of the two.
         ours = [one for one in self._own_comments(number, mark) if one.id not in foreign]
-        newest, *older = ours or [_Comment(mark, made)]
+        if not ours:
+            return Posted("created", _text_of(made, "html_url") or None)
+        newest, *older = ours
         self._remove(older)
         outcome: PostOutcome = "newer_kept" if newest.kept.mark.age > mark.age else "created"
         return Posted(outcome, newest.kept.url)
@@ -95,14 +101,16 @@ class GitHub:
         return next((one.raw for one in self._own_comments(number, mark) if one.kept.body == text), None)
 
     def _own_comments(self, number: int, mark: CommentMark) -> list[_Comment]:
-        """Ours, newest first; of equal runs the first written."""
+        """Ours, newest first; of equal runs the first written.
+
+        Anybody can write our mark, another bot too: only what this token's own login wrote is ours.
+        """
         marked = [
             _Comment(written, raw)
             for raw in self._api.pages(f"issues/{number}/comments")
-            if (written := mark.written_in(raw.get("body") or "")) is not None
+            if _is_comment(raw) and (written := mark.written_in(raw["body"])) is not None
         ]
-        login = None if all(one.by_bot for one in marked) else self._login()
-        ours = [one for one in marked if one.by_bot or (login is not None and one.login == login)]
+        ours = [one for one in marked if one.login == self._login()]
         return sorted(ours, key=lambda one: (-one.kept.mark.run_id, -one.kept.mark.attempt, one.id))
 
     def _edited(self, comment: _Comment, text: str) -> bool:
@@ -122,12 +130,16 @@ class GitHub:
             except ForgeError:
                 continue  # a duplicate that stays is no reason to lose the comment that counts
 
-    def _login(self) -> str | None:
-        """Whose token this is; None for one that stands for no user, like a job's own."""
-        try:
-            return str(self._api.json("GET", "/user").get("login"))
-        except ForgeError:
-            return None
+    def _login(self) -> str:
+        """Whose token this is, asked once; where GitHub does not say, it is taken for a job's own."""
+        if self._known_login is None:
+            # REST's own question, `/user`, is not answered to an app's token, and a job's is one.
+            try:
+                answer = self._api.json("POST", "/graphql", body={"query": "query { viewer { login } }"})
+            except ForgeError:
+                answer = {}
+            self._known_login = _text_of(answer, "data", "viewer", "login") or JOB_LOGIN
+        return self._known_login
 
     # --- pull requests -------------------------------------------------------------------------------
 
@@ -181,9 +193,24 @@ class _Comment:
         self.raw = raw
         self.id: int = raw["id"]
         self.kept = KeptComment(mark, raw["body"], raw["html_url"])
-        author = raw.get("user") or {}
-        self.login = author.get("login")
-        self.by_bot = author.get("type") == "Bot"
+        self.login = _author_of(raw)
+
+
+def _is_comment(raw: Any) -> bool:
+    """Whether an item of the list has what is needed of a comment; any other is passed over."""
+    texts = isinstance(raw, dict) and all(isinstance(raw.get(name), str) for name in ("body", "html_url"))
+    return texts and isinstance(raw.get("id"), int)
+
+
+def _author_of(comment: Mapping[str, Any]) -> str | None:
+    return _text_of(comment, "user", "login")
+
+
+def _text_of(answer: Any, *path: str) -> str | None:
+    """The text at a place in an answer; None where there is none."""
+    for name in path:
+        answer = answer.get(name) if isinstance(answer, dict) else None
+    return answer if isinstance(answer, str) else None
 
 
 def place_of(remote_url: str | None, environ: Mapping[str, str]) -> Place | None:

@@ -123,7 +123,7 @@ class Api:
         self, method: str, path: str, params: Mapping[str, str] | None, body: Mapping[str, Any] | None
     ) -> httpx.Response | str:
         """The answer, or what kept it from coming."""
-        url = f"{self._root}{path}" if path.startswith("/") else self._url_of(path)
+        url = self._url_of(path)
         if self._token is not None and not re.fullmatch(r"[\x21-\x7e]+", self._token):
             raise self._error("rejected", "the token holds characters no request can carry")
         try:
@@ -138,7 +138,9 @@ class Api:
         return self._place.api_url.rstrip("/")
 
     def _url_of(self, path: str) -> str:
-        return f"{self._root}/repos/{self._place.repository}/{path}"
+        if path == "/graphql":  # an Enterprise Server has it beside `/api/v3`, not below
+            return f"{self._root.removesuffix('/v3')}{path}"
+        return f"{self._root}{path if path.startswith('/') else f'/repos/{self._place.repository}/{path}'}"
 
     def _fault_of(self, answer: httpx.Response) -> ForgeError:
         said = _said(answer)

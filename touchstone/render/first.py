@@ -88,6 +88,10 @@ _FIRST: dict[str, tuple[str, str]] = {
         "The step was given no token: github-token",
         "Der Schritt bekam kein Token: github-token",
     ),
+    "no_place": (
+        "The job's environment does not name the repository: GITHUB_REPOSITORY, as OWNER/NAME",
+        "Die Umgebung des Jobs nennt das Repository nicht: GITHUB_REPOSITORY, als OWNER/NAME",
+    ),
     "only_promotion": (
         "Only baselines changed: they were verified, nothing was measured.",
         "Nur Referenzen haben sich geändert: Sie wurden geprüft, gemessen wurde nichts.",
