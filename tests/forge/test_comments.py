@@ -202,7 +202,8 @@ def test_an_enterprise_servers_question_goes_beside_its_api(github: FakeGitHub) 
     [
         5, None, "text", [], {}, {"id": "x"},
         {"id": 1, "body": None, "html_url": "u"}, {"id": 1, "body": "LINE"},
-        {"id": "x", "body": "LINE", "html_url": "u"}, {"id": 1, "body": "LINE", "html_url": "u", "user": "ada"},
+        {"id": "x", "body": "LINE", "html_url": "u"},
+        {"id": 1, "body": "LINE", "html_url": "u", "user": "ada"},
         {"id": 1, "body": "LINE", "html_url": "u", "user": {"login": 7}},
     ],
 )  # fmt: skip
