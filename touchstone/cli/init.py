@@ -147,10 +147,13 @@ def _next(placed: Sequence[Placed], found: Sequence[Answering], root: Path) -> l
         steps.append(f"start a model server, and name it and its model in {SETTINGS_PATH}")
     unfilled = [path for path in states if is_unfilled(root / path)]
     if unfilled:
-        steps.append(f"put touchstone's address and commit for {NO_SOURCE} in: {', '.join(unfilled)}")
+        steps.append(
+            f"put touchstone's address and commit for {NO_SOURCE} in: {', '.join(unfilled)} "
+            "(or remove them and: touchstone init --source ADDRESS@COMMIT)"
+        )
     steps += [
         "touchstone doctor",
-        f"{_COMMIT} (a run of what is not committed cannot be promoted)",
+        f"{_COMMIT} (what is measured before the first commit can never be promoted)",
         "touchstone measure --times 3, then: touchstone promote RUN RUN RUN",
         "pre-commit install --hook-type pre-commit --hook-type pre-push",
         "a self-hosted runner with the labels macOS and ARM64, for the workflows",
