@@ -202,6 +202,16 @@ def test_incomplete_runs_and_runs_with_errors_are_refused_all_at_once() -> None:
     assert "c has rows that could not be judged: A" in message
 
 
+@pytest.mark.parametrize("reason", ["check_error", "no_class"])
+def test_a_check_that_cannot_read_an_answer_is_named_as_what_to_change(reason: str) -> None:
+    suite = judged_suite(["A", "B"])
+    good = {"A": [4, 4], "B": [4, 4]}
+    broken = Outcome([4, 4], verdict="error", reason=reason)
+    message = refusal(three(suite, good, good | {"B": broken}, good))
+    assert "b has rows whose check could not read the answer: B; it says so every time" in message
+    assert "whose check" not in refusal(three(suite, good, good | {"B": None}, good))
+
+
 def test_a_run_that_was_never_judged_is_refused() -> None:
     suite, table = judged_suite(["A"]), {"A": [4, 4]}
     unjudged = result(suite, table, judged=None, id="c")

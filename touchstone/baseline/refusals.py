@@ -14,7 +14,7 @@ from touchstone.errors import TouchstoneError
 from touchstone.files import canonical, digest_of, json_line
 from touchstone.pack.suite import Suite
 from touchstone.result.schema import ResultDoc, Row
-from touchstone.result.select import run_differences
+from touchstone.result.select import PACKS_OWN_ERRORS, run_differences
 
 RefusalCode = Literal[
     "config",
@@ -41,8 +41,6 @@ RefusalCode = Literal[
 RUNS_DUE = 3
 
 _SHOWN_MAX = 8
-_THE_PACKS_OWN = {"check_error", "no_class"}
-"""Why a check or a label has no verdict: judging the same answer again cannot change it."""
 _VALUE_CHARS = 80
 
 
@@ -172,14 +170,14 @@ def _out_of_errors(run: MeasuredRun) -> str:
         f"Judge it again: touchstone judge --bundle {id_} "
         f"(or ask again what failed: touchstone eval --resume {id_})"
     )
-    if not reasons & _THE_PACKS_OWN:
+    if not reasons & PACKS_OWN_ERRORS:
         return judge_again
     change = (
         f"Change the check in {run.manifest.pack_path} (touchstone show {id_} PROMPT names it and what it "
         "could not read): judging the same answer again says the same"
     )
     ways = [_measure_again(run, f"{change}. Then measure anew")]
-    return "\n    ".join([*ways, judge_again] if reasons - _THE_PACKS_OWN else ways)
+    return "\n    ".join([*ways, judge_again] if reasons - PACKS_OWN_ERRORS else ways)
 
 
 def _missing(run: MeasuredRun) -> list[str]:

@@ -20,6 +20,8 @@ SELECTION_SCHEMA = 1
 
 RUNS_MIN = 3
 _IDS_SHOWN = 5
+PACKS_OWN_ERRORS = frozenset({"check_error", "no_class"})
+"""Why a check or a label has no verdict: judging the same answer again cannot change it."""
 
 
 class RowValue(Record):
@@ -173,6 +175,12 @@ def _run_refusals(run: ResultDoc) -> Iterator[str]:
         yield f"{run.run.id} is not judged to the end: {_listed(missing)}"
     if errors:
         yield f"{run.run.id} has rows that could not be judged: {_listed(errors)}"
+    by_check = [row.prompt for row in run.rows if any(one.reason in PACKS_OWN_ERRORS for one in row.repeats)]
+    if by_check:
+        yield (
+            f"{run.run.id} has rows whose check could not read the answer: {_listed(by_check)}; it says so "
+            "every time, so change the check before you measure again"
+        )
     if not run.run.complete and not missing and not errors:
         yield f"{run.run.id} is not complete"
 
