@@ -32,9 +32,10 @@ pictures: $(STAMP)
 live: $(STAMP)
 	$(BIN)/python -m pytest -m live tests/live $(ARGS)
 
-# The Action as a runner runs it, by act on this machine, against a GitHub of the tests; the hooks by pre-commit.
+# The Action as a runner runs it, by act on this machine, against a GitHub of the tests; the hooks by pre-commit; the
+# demo from the wheel.
 e2e: $(STAMP)
-	$(BIN)/python -m pytest -m e2e tests/action tests/test_hooks.py $(ARGS)
+	$(BIN)/python -m pytest -m e2e tests/action tests/test_hooks.py tests/test_package.py $(ARGS)
 
 # The crash matrix with every way to fail at every point; make test tries each point, most of them in one way.
 crash: $(STAMP)

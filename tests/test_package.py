@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.kit.cli import ROOT, environment
+from tests.kit.engine import cache_with_model
 from tests.kit.scratch import scratch_repo
 
 
@@ -62,3 +63,22 @@ def test_what_is_packed_runs_without_this_tree(packed: Path, tmp_path: Path) -> 
         )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
     assert (project.path / ".github" / "workflows" / "touchstone.yml").is_file()
+
+
+@pytest.mark.e2e
+def test_the_demo_plays_from_the_wheel_in_an_empty_folder(packed: Path, tmp_path: Path) -> None:
+    (wheel,) = packed.glob("*.whl")
+    zipfile.ZipFile(wheel).extractall(tmp_path / "site")
+    (tmp_path / "empty").mkdir()
+    cache_with_model(tmp_path / "cache" / "touchstone")
+    told = environment(tmp_path) | {
+        "PYTHONPATH": str(tmp_path / "site"),
+        "XDG_CACHE_HOME": str(tmp_path / "cache"),
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "touchstone", "demo", "--into", "story"],
+        cwd=tmp_path / "empty", env=told, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "starter: WORSE" in done.stdout
+    assert (tmp_path / "empty" / "story" / "baselines" / "default" / "starter.json").is_file()

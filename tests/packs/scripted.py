@@ -39,8 +39,9 @@ class Mind:
         return answer(answers().get(asked, PLAIN), model=MODEL)
 
     def _verdict(self, asked: str) -> dict[str, Any]:
-        pack = next(pack for pack in judged_packs() if _lines_of(pack) & set(asked.splitlines()))
-        item = None if self.blind else _item_in(asked, pack)
+        lines = set(asked.splitlines())
+        pack = max(judged_packs(), key=lambda pack: len(_lines_of(pack) & lines))
+        item = None if self.blind else _item_in(asked)
         dimensions = [d.id for d in pack.dimensions if f"- {d.id} ({d.name})" in asked]
         if item:
             scores = {name: (item.expect[name][0] + item.expect[name][1]) // 2 for name in dimensions}
@@ -84,9 +85,10 @@ def _answers_of(name: str, pack: Pack) -> Iterator[tuple[str, str]]:
 
 
 def _lines_of(pack: Pack) -> set[str]:
-    """How the judge is told a pack's dimensions: other packs may share an id, hardly a whole line."""
+    """How the judge is told a pack's dimensions: other packs may share an id or a line, hardly all."""
     return {f"- {d.id} ({d.name})" + (f": {d.about}" if d.about else "") for d in pack.dimensions}
 
 
-def _item_in(asked: str, pack: Pack) -> CalibrationItem | None:
-    return next((item for item in pack.calibration if f"\n{item.answer}\n" in asked), None)
+def _item_in(asked: str) -> CalibrationItem | None:
+    items = (item for pack in judged_packs() for item in pack.calibration)
+    return next((item for item in items if f"\n{item.answer}\n" in asked), None)
