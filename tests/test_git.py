@@ -122,11 +122,20 @@ def test_a_tree_is_clean_until_a_tracked_file_or_a_given_path_says_otherwise(rep
     assert door.is_clean() is True
     assert door.is_clean([pack]) is True
     assert door.is_clean([pack, repo.path / "scribble.txt"]) is False
+    assert door.is_clean([pack, repo.path / "deleted-in-an-earlier-commit.yaml"]) is True
     repo.write("notes.txt", "2\n")
     assert door.is_clean([pack]) is False
     assert door.changed_paths() == ["notes.txt"]
     repo.git("add", "notes.txt")
     assert door.is_clean() is False
+
+
+def test_files_of_a_commit_are_found_by_a_line_of_theirs(repo: ScratchRepo) -> None:
+    head = repo.commit("packs", {"deep/down/b.yml": "x: 1\nid: desk  # ours\n", "c.txt": "id: desk\n"})
+    repo.write("packs/a.yaml", "id: desk\n")
+    door = opened(repo.path)
+    assert door.files_with_line(head, "^id: desk", ".yaml", ".yml") == ["deep/down/b.yml"]
+    assert door.files_with_line(head, "^id: other", ".yaml", ".yml") == []
 
 
 def test_an_ignored_or_outside_prompt_file_is_not_clean(repo: ScratchRepo, tmp_path: Path) -> None:

@@ -158,7 +158,7 @@ class Repository:
         return [path for path, relpath in inside.items() if relpath not in known]
 
     def is_clean(self, paths: Sequence[Path] = ()) -> bool | None:
-        """Whether no tracked file differs from HEAD and each of `paths` is tracked.
+        """Whether no tracked file differs from HEAD and each of `paths` that is there is tracked.
 
         None where git cannot tell or nothing is committed yet: unknown is never clean.
         """
@@ -169,7 +169,7 @@ class Repository:
             return None
         if changed or not paths:
             return not changed
-        untracked = self.untracked(paths)
+        untracked = self.untracked([path for path in paths if os.path.lexists(path)])
         return None if untracked is None else not untracked
 
     def is_shallow(self) -> bool:
@@ -235,6 +235,13 @@ class Repository:
             raise BadInputError(f"git: {ref}: cannot be read: {_brief(done)}", self._how_to_fetch(ref))
         kinds = [entry.partition("\t") for entry in _entries(done.output)]
         return [path for kind, _, path in kinds if kind.split()[1] == "blob"]
+
+    def files_with_line(self, ref: str, pattern: str, *suffixes: str) -> list[str]:
+        """The files of a commit, of these suffixes, with a line that a POSIX pattern matches."""
+        where = [f":(top,glob)**/*{suffix}" for suffix in suffixes]
+        commit = self.resolve(ref)
+        done = self._run("grep", "-z", "-l", "-I", "-E", "--full-name", "-e", pattern, commit, "--", *where)
+        return [entry.removeprefix(f"{commit}:") for entry in _entries(done.output)]
 
     def merge_base(self, one: str, other: str) -> str | None:
         """The newest common commit, None where the histories share none.

@@ -227,6 +227,68 @@ def test_a_pack_that_is_retired_with_its_baseline_is_named(
     assert "This change retires pack desk" in github.bodies(NUMBER)[0]
 
 
+STRICT = "compare: {strict_flags: true, min_drop: 1.5, require_baseline: true}\n"
+
+
+@pytest.fixture
+def strict_home(agreed: ScratchRepo, home: Home) -> Home:
+    """A base whose settings are stricter than touchstone's own."""
+    home.work.git("switch", "--quiet", "--detach", "origin/main")
+    home.committed({SETTINGS_FILE: file_of(home, SETTINGS_FILE) + STRICT})
+    home.work.git("push", "--quiet", "origin", "HEAD:refs/heads/main")
+    home.work.git("fetch", "--quiet", "origin")
+    return home
+
+
+def test_settings_that_are_deleted_still_count_and_are_named_one_by_one(
+    strict_home: Home, runner: Runner, github: FakeGitHub
+) -> None:
+    pull = strict_home.pull_request({SETTINGS_FILE: None})
+    done = runner.run(strict_home.checkout(pull.merge), pull.event())
+    assert done.code == ExitCode.NOTHING_WORSE
+    body = github.bodies(NUMBER)[0].replace("\\", "")
+    assert "This change deletes the settings touchstone.yaml" in body
+    for told in ("strict_flags True → False", "min_drop 1.5 → ", "require_baseline True → False"):
+        assert told in body
+    assert "uncommitted" not in body + done.out
+
+
+def test_a_pack_that_packs_names_no_more_is_checked_still_and_that_is_said(
+    home: Home, runner: Runner, github: FakeGitHub
+) -> None:
+    settings = file_of(home, SETTINGS_FILE) + "packs: [other]\n"
+    other = desk.DESK_PACK.replace("id: desk", "id: other")
+    pull = home.pull_request({SETTINGS_FILE: settings, "other/other.yaml": other})
+    done = runner.run(home.checkout(pull.merge), pull.event())
+    body = github.bodies(NUMBER)[0].replace("\\", "")
+    assert "packs ['packs'] → ['other']" in body
+    assert len(done.outputs["run"].split("\n")) == 2
+    # After it was merged, nothing holds desk against its baseline, and that is what is said.
+    home.work.git("switch", "--quiet", "--detach", pull.merge)
+    home.work.git("push", "--quiet", "origin", "HEAD:refs/heads/main")
+    home.work.git("fetch", "--quiet", "origin")
+    later = home.pull_request({"notes.md": "1"})
+    done = runner.run(home.checkout(later.merge), later.event())
+    assert done.code == ExitCode.NOT_COMPARABLE
+    assert "packs/desk.yaml: pack desk is in none of the places that `packs` names" in done.err
+    assert f"git rm packs/desk.yaml {desk.BASELINE}" in done.err
+
+
+@pytest.mark.parametrize("with_baseline", [True, False])
+def test_the_only_pack_may_be_retired_like_any_other(
+    home: Home, runner: Runner, github: FakeGitHub, with_baseline: bool
+) -> None:
+    pull = home.pull_request({PACK_FILE: None} | ({desk.BASELINE: None} if with_baseline else {}))
+    done = runner.run(home.checkout(pull.merge), pull.event())
+    if with_baseline:
+        assert (done.code, done.outputs["verdict"]) == (ExitCode.NOTHING_WORSE, "no_reference")
+        assert done.outputs["headline"] == "No pack is left: nothing was checked"
+        assert "This change retires pack desk" in github.bodies(NUMBER)[0]
+    else:
+        assert (done.code, done.outputs["verdict"]) == (ExitCode.NOT_COMPARABLE, "not_comparable")
+        assert f"git rm {desk.BASELINE}" in done.err
+
+
 def test_a_deleted_baseline_still_counts(home: Home, runner: Runner, github: FakeGitHub) -> None:
     pull = home.pull_request({desk.BASELINE: None, PROMPT_FILE: desk.WORSE_PROMPT})
     done = runner.run(home.checkout(pull.merge), pull.event())

@@ -50,6 +50,23 @@ def agreed(
     return agreed_settings(repository, commit, cwd or repo.path, None, overrides)
 
 
+def test_settings_that_are_deleted_leave_the_defaults_which_is_said(repo: ScratchRepo) -> None:
+    found = agreed(repo, BASE, None)
+    assert found.deleted == repo.path / "touchstone.yaml"
+    assert [model.id for model in found.own.config.models] == ["old-model"]
+    assert ("max_calls", 100, None) in found.unused
+    assert ("endpoint.api_key_env", "AGREED_KEY", None) in found.unused
+
+
+def test_packs_that_are_named_no_more_are_said_and_packs_beside_them_are_not(repo: ScratchRepo) -> None:
+    less = agreed(repo, BASE + "packs: [one, two]\n", BASE + "packs: [two]\n")
+    assert ("packs", ["one", "two"], ["two"]) in less.unused
+    assert less.effective.config.packs == ["one", "two"]
+    more = agreed(repo, BASE + "packs: [one]\n", BASE + "packs: [one, two]\n")
+    assert more.unused == []
+    assert more.deleted is None
+
+
 def test_where_to_ask_and_with_which_key_is_the_bases(repo: ScratchRepo) -> None:
     own = BASE.replace("agreed.example", "evil.example").replace("AGREED_KEY", "DEPLOY_KEY")
     own = own.replace("judge.example", "evil.example").replace("JUDGE_KEY", "DEPLOY_KEY")

@@ -30,7 +30,7 @@ from touchstone.gate.change import Change
 from touchstone.gate.check import PackCheck, run_checks
 from touchstone.gate.event import Event, read_event
 from touchstone.git import Repository
-from touchstone.pack.load import LoadedPack
+from touchstone.pack.load import LoadedPack, find_packs
 from touchstone.render.annotations import annotation_lines
 from touchstone.render.first import first_sentence, shard_sentence
 from touchstone.render.review import PackReview
@@ -131,10 +131,19 @@ def _outliving(effective: Effective, job: Job) -> Effective:
 def _packs(call: Call, change: Change) -> list[LoadedPack]:
     effective = change.agreed.effective
     there = [entry for entry in effective.config.packs if (effective.root / entry).exists()]
+    if not call.given["packs"] and _none_in(effective.root, there) and any(change.lost_packs(())):
+        return []  # whoever tells of lost packs says whether they were retired
     config = effective.config.model_copy(update={"packs": there or effective.config.packs})
     # Messages about a pack name it as the repository does, not as this machine does.
     near = Path(os.path.relpath(effective.root))
     return packs_of(replace(effective, config=config, root=near), call.given["packs"], Path.cwd())
+
+
+def _none_in(root: Path, entries: Sequence[str]) -> bool:
+    try:
+        return not (entries and find_packs([root / entry for entry in entries]))
+    except BadInputError:
+        return True
 
 
 def _measure(call: Call, change: Change, loaded: Sequence[LoadedPack]) -> None:

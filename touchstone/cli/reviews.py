@@ -21,9 +21,12 @@ def say_first(call: Call, change: Change) -> None:
     call.first.append(first_sentence(base.found, call.words, **short))
     if agreed.source is None:
         call.first.append(first_sentence("no_settings", call.words))
-    unused = unused_sentence(agreed.unused, call.words)
-    call.first += unused
-    call.is_news = bool(unused)
+    told = unused_sentence(agreed.unused, call.words)
+    if agreed.deleted is not None:
+        path = change.repository.relative(agreed.deleted)
+        told = [first_sentence("settings_deleted", call.words, path=path), *told]
+    call.first += told
+    call.is_news = bool(told)
 
 
 def review_of(call: Call, change: Change, check: PackCheck, loaded: LoadedPack | None) -> PackReview:
@@ -84,8 +87,19 @@ def tell_lost(call: Call, change: Change, packs: set[str]) -> None:
             call.first.append(first_sentence("retired", call.words, pack=pack))
             call.is_news = True
             continue
-        error = NotComparableError(
-            f"pack {pack} is not in this tree any more, and its baseline {change.path_of(pack)} still stands",
-            f"Bring the pack back; or retire it, and delete its baseline too: git rm {change.path_of(pack)}",
+        call.reviews.append(PackReview(pack, error=_lost(pack, change)))
+
+
+def _lost(pack: str, change: Change) -> NotComparableError:
+    path, file = change.path_of(pack), change.unnamed_file_of(pack)
+    if file is None:
+        return NotComparableError(
+            f"pack {pack} is not in this tree any more, and its baseline {path} still stands",
+            f"Bring the pack back; or retire it, and delete its baseline too: git rm {path}",
         )
-        call.reviews.append(PackReview(pack, error=error))
+    return NotComparableError(
+        f"{file}: pack {pack} is in none of the places that `packs` names in the settings any more, and its "
+        f"baseline {path} still stands",
+        "Name its place in `packs` of touchstone.yaml again. Or retire the pack, both files: "
+        f"git rm {file} {path}",
+    )

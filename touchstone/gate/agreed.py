@@ -43,13 +43,15 @@ class Unused(NamedTuple):
 class Agreed:
     """`effective` is what is measured and held under; `own` are the settings as the change has them.
 
-    `source` is the base's file, null where it has none; `unused` what the change says in vain.
+    `source` is the base's file, null where it has none; `deleted` that file, where the change takes it away;
+    `unused` what the change says, or leaves unsaid, in vain.
     """
 
     effective: Effective
     own: Effective
     source: str | None
     unused: list[Unused]
+    deleted: Path | None = None
 
 
 def agreed_settings(
@@ -65,11 +67,16 @@ def agreed_settings(
         if content is not None:
             source = f"{base[:12]}:{repository.relative(place)}"
             agreed = _settings_in(content, source, place, overrides)
-            own = load_config(place, overrides) if place.is_file() else agreed
-            return _agreed(agreed, own, source, overrides)
+            there = next((one for one in places if one.is_file()), None)
+            if there is None:
+                left = _settings_in(b"schema: 1\n", source, place, overrides)
+                return replace(_agreed(agreed, agreed, left, source, overrides), deleted=place)
+            own = load_config(there, overrides)
+            gone = None if there == place else place
+            return replace(_agreed(agreed, own, own, source, overrides), deleted=gone)
     own = load_config(next((place for place in places if place.is_file()), named), overrides)
     first = replace(own, config=_first_config(own.config, overrides))
-    return _agreed(first, own, None, overrides)
+    return _agreed(first, own, own, None, overrides)
 
 
 def _usual_places(repository: Repository, cwd: Path) -> list[Path]:
@@ -84,7 +91,10 @@ def _settings_in(content: bytes, source: str, place: Path, overrides: Overrides)
     return replace(config_from_text(content, source, place.parent, overrides), path=place)
 
 
-def _agreed(base: Effective, own: Effective, source: str | None, overrides: Overrides) -> Agreed:
+def _agreed(
+    base: Effective, own: Effective, merged: Effective, source: str | None, overrides: Overrides
+) -> Agreed:
+    """`own` is put under test; `merged` are the settings that would be left after a merge."""
     config = base.config.model_copy(
         update={
             "models": own.config.models,
@@ -92,7 +102,9 @@ def _agreed(base: Effective, own: Effective, source: str | None, overrides: Over
             "packs": list(dict.fromkeys([*base.config.packs, *own.config.packs])),
         }
     )
-    return Agreed(replace(base, config=config), own, source, list(_unused(config, own.config)))
+    lost = [entry for entry in base.config.packs if entry not in merged.config.packs]
+    unused = [Unused("packs", base.config.packs, merged.config.packs)] if lost else []
+    return Agreed(replace(base, config=config), own, source, [*_unused(config, merged.config), *unused])
 
 
 def _judge(base: Config, own: Config, overrides: Overrides) -> JudgeSettings | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import date
@@ -15,7 +16,7 @@ from touchstone.gate.brought import Brought, brought_baseline
 from touchstone.gate.reference import Reference, committed_reference
 from touchstone.gate.start import suite_for
 from touchstone.git import Repository
-from touchstone.pack.load import LoadedPack
+from touchstone.pack.load import PACK_SUFFIXES, LoadedPack
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,15 @@ class Change:
             is_ours = path.endswith(".json") and (target or None) == config.target
             if is_ours and pack not in packs:
                 yield pack, not self._has(path)
+
+    def unnamed_file_of(self, pack: str) -> str | None:
+        """The file of a pack that no entry of `packs` leads to; None where no such file is found."""
+        found = self.repository.files_with_line(
+            self.base.tested,
+            rf"^id:[[:space:]]*[\"']?{re.escape(pack)}[\"']?[[:space:]]*(#.*)?$",
+            *PACK_SUFFIXES,
+        )
+        return next(iter(found), None)
 
     def path_of(self, pack: str) -> str:
         """Where a pack's baseline lies, as git names it."""

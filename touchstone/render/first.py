@@ -45,6 +45,10 @@ _FIRST: dict[str, tuple[str, str]] = {
         "The base has no touchstone.yaml: its defaults and the workflow's inputs count.",
         "Die Basis hat keine touchstone.yaml: Es gelten deren Vorgaben und die Eingaben des Workflows.",
     ),
+    "settings_deleted": (
+        "This change deletes the settings {path}. The base's still count.",
+        "Diese Änderung löscht die Einstellungen {path}. Die der Basis gelten weiter.",
+    ),
     "unused": (
         "Settings of this change that do not count before it is merged (counts → proposed): {told}",
         "Einstellungen dieser Änderung, die erst nach dem Merge gelten (gilt → vorgeschlagen): {told}",

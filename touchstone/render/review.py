@@ -119,7 +119,7 @@ def worst_first(reviews: Sequence[PackReview]) -> list[PackReview]:
 
 def overall(reviews: Sequence[PackReview]) -> Status:
     """The word that speaks for all packs."""
-    return min((review.status for review in reviews), key=STATUS_ORDER.index, default="unchanged")
+    return min((review.status for review in reviews), key=STATUS_ORDER.index, default="no_reference")
 
 
 def status_text(review: PackReview, words: Words) -> str:
@@ -131,6 +131,8 @@ def status_text(review: PackReview, words: Words) -> str:
 
 def headline(reviews: Sequence[PackReview], words: Words) -> str:
     """One line for all packs, as plain text: the status line of the only pack, else how many are what."""
+    if not reviews:
+        return review_phrase(words, "no_packs")
     if len(reviews) == 1:
         return status_text(reviews[0], words)
     statuses = [review.status for review in reviews]

@@ -6,6 +6,7 @@ from touchstone.render.words import Words
 
 REVIEW: dict[str, tuple[str, str]] = {
     "packs": ("{n} packs", "{n} Packs"),
+    "no_packs": ("No pack is left: nothing was checked", "Kein Pack ist übrig: Nichts wurde geprüft"),
     "earlier": (
         "⚠ An earlier attempt at this commit said: {status}. A new attempt does not undo it.",
         "⚠ Ein früherer Versuch mit diesem Commit sagte: {status}. Ein neuer Versuch hebt das nicht auf.",
