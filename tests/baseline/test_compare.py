@@ -23,6 +23,7 @@ from touchstone.files import json_pretty
 from touchstone.pack.checks import Check, Contains
 from touchstone.pack.schema import KoRule
 from touchstone.pack.suite import Suite
+from touchstone.render.comparison import comparison_text
 from touchstone.result.schema import Row
 
 CASES = Path(__file__).parents[1] / "cases" / "public" / "verdict"
@@ -610,6 +611,31 @@ def test_E04_errors_are_left_out_of_both_sides() -> None:
     old = baseline(suite, table(20, P01=(5, 5)))
     found = compared(old, repeating(suite, table(20, P01=None)))
     assert (found.cells[0].old, found.cells[0].new, found.cells[0].difference) == (80, 80, 0)
+
+
+def test_rows_below_the_line_are_counted_over_what_both_sides_scored() -> None:
+    suite = judged(20, thresholds={"Q1": 3})
+    old = baseline(suite, table(20, P01=(1, 4), P02=(2, 4)))
+    [cell] = compared(old, repeating(suite, table(20, P01=None, P02=(2, 4)))).cells
+    assert (cell.old_below, cell.new_below) == (1, 1)
+
+
+def test_where_nothing_was_judged_the_new_side_is_unknown_and_the_old_one_known() -> None:
+    suite = judged(20, thresholds={"Q1": 3})
+    old = baseline(suite, table(20, P01=(1, 4), P02=(2, 4)))
+    found = compared(old, repeating(suite, table(20, entry=None)))
+    [cell] = found.cells
+    assert (cell.old_below, cell.new_below) == (2, None)
+    assert (cell.old, cell.new) == (76.25, None)
+    assert "below the line 2 → n/a" in comparison_text(found)
+    assert "unter der Linie 2 → n. v." in comparison_text(found, "de")
+
+
+def test_a_new_cell_counts_its_own_rows_below_the_line() -> None:
+    suite = judged(20, thresholds={"Q1": 3})
+    new = judged(20, thresholds={"Q1": 3}, variants={"none": None, "short": "Be short."})
+    cells = compared(baseline(suite, table(20)), repeating(new, table(20, P01=(1, 4)))).cells
+    assert {cell.variant: (cell.old_below, cell.new_below) for cell in cells}["short"] == (None, 1)
 
 
 def test_worse_comes_before_could_not_be_judged_and_that_before_not_comparable() -> None:

@@ -131,7 +131,7 @@ def test_a_check_killed_before_its_result_was_written_is_not_taken_for_unjudged(
     asked_only = json.loads((folder / "result.json").read_text())
     asked_only["run"]["judged"] = None
     for row in asked_only["rows"]:
-        row.update(state=None, pct=None, below_line=False)
+        row.update(state=None, pct=None, below_line=None)
         for repeat in row["repeats"]:
             repeat.update(verdict=None, scores={}, red_flag=None)
     (folder / "result.json").write_text(json.dumps(asked_only))

@@ -50,6 +50,13 @@ def test_what_is_not_known_is_empty_and_never_zero() -> None:
     assert known == {"run", "pack", "model", "variant", "category", "prompt", "repeat"}
 
 
+def test_without_a_verdict_nothing_is_said_to_be_above_the_line() -> None:
+    failed = builders.result(builders.judged_suite(), dict.fromkeys(["A1", "A2"], Outcome(status="error")))
+    assert [(line["row_state"], line["row_below_line"]) for line in lines_of(failed)] == [("error", "")] * 2
+    [row] = [line for line in scorecard_markdown(Reading(failed)).splitlines() if line.startswith("| m ")]
+    assert row.endswith("| n/a |")
+
+
 def test_checks_have_their_outcome_and_their_score() -> None:
     suite = builders.checks_suite(["A1", "A2"])
     lines = lines_of(builders.result(suite, {"A1": 0.0, "A2": Outcome(checks={"contains": None})}))

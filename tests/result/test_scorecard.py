@@ -157,7 +157,7 @@ def test_in_a_mixed_pack_pct_covers_the_judged_rows_and_checks_stand_beside_it()
 def test_one_repeat_without_a_score_makes_the_row_an_error(second: Outcome, reason: str) -> None:
     document = result(judged_suite(["A"], repeats=2), {"A": Repeats([[5, 5], second])})
     [row] = document.rows
-    assert (row.state, row.pct, row.below_line) == ("error", None, False)
+    assert (row.state, row.pct, row.below_line) == ("error", None, None)
     assert row.repeats[1].reason == reason
     assert quality_of(document).pct is None
 

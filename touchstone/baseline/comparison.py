@@ -67,8 +67,10 @@ class ComparedCell(Record):
     """Median answer tokens, old and new (characters where tokens are not counted; see notes)."""
     coverage: float
     deterministic: bool | None
-    old_below: int
-    new_below: int
+    old_below: int | None
+    new_below: int | None
+    """Rows below the line among those both sides scored; null where nothing was. With nothing scored now,
+    `old_below` is the reference's own."""
     identical: int
     """Rows whose answers are the same, hash for hash."""
     shared: int

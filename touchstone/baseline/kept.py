@@ -147,7 +147,7 @@ def _row(kept: KeptVerdict, hashes: Sequence[str], run: int, suite: Suite) -> Ro
         category=suite.cases[kept.prompt].category,
         state=None,
         pct=None,
-        below_line=False,
+        below_line=None,
         repeats=[_repeat(kept, hashes, place, number) for number, place in enumerate(places, start=1)],
     )
 

@@ -14,7 +14,7 @@ from touchstone.result.labels import label_report
 from touchstone.result.numbers import mean
 from touchstone.result.safety import passes_ko
 from touchstone.result.schema import Row
-from touchstone.result.scorecard import rubric_level
+from touchstone.result.scorecard import below_line, rubric_level
 
 
 def compared_rows(found: Matchup) -> list[ComparedRow]:
@@ -27,6 +27,7 @@ def compared_cell(found: Matchup, cell: CellPair) -> ComparedCell:
     old_rows, new_rows = _sides_rows(cell)
     word = Word("rule_changed", "instrument") if _unread(found, cell) else _cell_word(found, cell)
     old, new = _old_pct(cell, found.old.suite), _new_pct(cell)
+    old_judged, new_judged = _judged_rows(cell)
     difference = None if found.ruler.instrument else cell.difference
     error = None if found.ruler.instrument else cell.error
     return ComparedCell(
@@ -42,8 +43,8 @@ def compared_cell(found: Matchup, cell: CellPair) -> ComparedCell:
         length=lengths(old_rows, new_rows),
         coverage=_coverage(cell),
         deterministic=cell.deterministic,
-        old_below=sum(pair.shown.below_line for pair in cell.pairs),
-        new_below=sum(pair.first.below_line for pair in cell.pairs),
+        old_below=below_line(old_judged),
+        new_below=below_line(new_judged),
         identical=sum(pair.same_answer is True for pair in cell.pairs),
         shared=len(cell.pairs),
         old_labels=_accuracy([pair.shown for pair in cell.pairs], found.old.suite),
@@ -174,10 +175,19 @@ def _sides_rows(cell: CellPair) -> tuple[list[Row], list[Row]]:
     return [*(pair.shown for pair in pairs), *cell.gone], [*(pair.first for pair in pairs), *cell.added]
 
 
+def _judged_rows(cell: CellPair) -> tuple[list[Row], list[Row]]:
+    """What is counted on each side: the rows both scored, or what one side alone has to show."""
+    both = [pair for pair in cell.pairs if pair.first.pct is not None and pair.shown.pct is not None]
+    if both:
+        return [pair.shown for pair in both], [pair.first for pair in both]
+    old = [pair.shown for pair in cell.pairs] or cell.gone
+    return old, [pair.first for pair in cell.pairs] or cell.added
+
+
 def _old_pct(cell: CellPair, suite: Suite) -> float | None:
-    rows = [pair.shown for pair in cell.scored] or [
-        row for row in cell.gone if counts_in_pct(suite, row.prompt)
-    ]
+    """Over the rows both sides scored; where nothing was scored now, the reference's own."""
+    pairs = cell.scored or [pair for pair in cell.pairs if pair.counted]
+    rows = [pair.shown for pair in pairs] or [row for row in cell.gone if counts_in_pct(suite, row.prompt)]
     return _mean_pct(rows)
 
 

@@ -20,7 +20,7 @@ from touchstone.gate.reference import Reference, candidate_info
 from touchstone.pack.suite import Suite
 from touchstone.result.rows import rows_by_cell
 from touchstone.result.schema import Row
-from touchstone.result.scorecard import cell_quality
+from touchstone.result.scorecard import below_line, cell_quality
 from touchstone.run.bundle import Bundle
 
 
@@ -94,8 +94,8 @@ def _new_cell(rows: Sequence[Row], side: Side) -> ComparedCell:
         length=(None, None),
         coverage=0.0,
         deterministic=None,
-        old_below=0,
-        new_below=sum(row.below_line for row in rows),
+        old_below=None,
+        new_below=below_line(rows),
         identical=0,
         shared=0,
     )

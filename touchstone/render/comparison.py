@@ -258,8 +258,8 @@ def _facts(cell: ComparedCell, words: Words) -> list[str]:
         facts.append(from_to([words[level] if level else words["na"] for level in cell.level]))
     if cell.safety != (None, None):
         facts.append(f"{words.inline('safety')} {from_to([SAFETY_MARKS[mark] for mark in cell.safety])}")
-    below = [str(cell.old_below), str(cell.new_below)] if compared else [str(cell.new_below)]
-    facts.append(f"{words.inline('below_line')} {from_to(below)}")
+    below = [numbers.number(count, words) for count in (cell.old_below, cell.new_below)]
+    facts.append(f"{words.inline('below_line')} {from_to(below if compared else below[1:])}")
     if cell.new_labels is not None:
         old = cell.old_labels or words["na"]
         facts.append(phrase(words, "classes_right", old=old, new=cell.new_labels))

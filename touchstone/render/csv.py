@@ -82,7 +82,7 @@ def _line(row: Row, repeat: Repeat, result: ResultDoc, checks: Iterable[str]) ->
         "reason": repeat.reason,
         "row_state": row.state,
         "row_pct": row.pct,
-        "row_below_line": row.below_line if row.state else None,
+        "row_below_line": row.below_line,
         "red_flag": repeat.red_flag,
         "label": repeat.label,
     }

@@ -188,7 +188,7 @@ def _cell(cell: KeptCell, before: KeptCell | None, words: Words) -> list[str]:
     lengths = [each.answer_tokens_med for each in (before, cell) if each]
     return [
         _model(cell.model), code(cell.variant), old, numbers.percent(quality.pct, words),
-        level, escaped(one_line(" ".join(safety), NAME_MAX)), str(cell.counts.below_line),
+        level, escaped(one_line(" ".join(safety), NAME_MAX)), numbers.number(cell.counts.below_line, words),
         " → ".join(numbers.number(length, words) for length in lengths),
     ]  # fmt: skip
 

@@ -231,7 +231,7 @@ def _cell_row(cell: Cell, result: ResultDoc, words: Words) -> list[str]:
         f"{cell.counts.judged}/{cell.counts.planned}",
         numbers.tally(checks) if checks.of else "–",
         length_words(cell, words),
-        str(cell.counts.below_line) if cell.quality else words["na"],
+        numbers.number(cell.counts.below_line, words),
     ]
 
 

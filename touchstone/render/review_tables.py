@@ -99,6 +99,7 @@ def _told(cell: ComparedCell, words: Words) -> dict[str, str]:
     percents = [numbers.percent(value, words) for value in (cell.old, cell.new)]
     levels = [words[level] if level else na for level in cell.level]
     labels = [value or na for value in (cell.old_labels, cell.new_labels)]
+    below = [numbers.number(count, words) for count in (cell.old_below, cell.new_below)]
     lengths = [numbers.number(value, words) for value in cell.length]
     return {
         "name": f"{name(cell.model)} · {name(cell.variant)}",
@@ -108,7 +109,7 @@ def _told(cell: ComparedCell, words: Words) -> dict[str, str]:
         "level": from_to(levels[first:]),
         "safety": from_to([SAFETY_MARKS[mark] for mark in cell.safety][first:]),
         "classes": sentence(from_to(labels[first:])),
-        "below": from_to([str(cell.old_below), str(cell.new_below)][first:]),
+        "below": from_to(below[first:]),
         "same": f"{cell.identical}/{cell.shared}" if cell.shared else "–",
         "length": from_to(lengths[first:]),
     }

@@ -72,7 +72,7 @@ def _figures(cell: Cell, words: Words) -> dict[str, str]:
         "safety": _safety(cell, words),
         "judged": f"{counts.judged}/{counts.planned}",
         "checks": numbers.tally(quality.checks) if quality and quality.checks.of else "–",
-        "below_line": str(counts.below_line) if quality else words["na"],
+        "below_line": numbers.number(counts.below_line, words),
         "length": length_words(cell, words),
     }
 

@@ -39,7 +39,7 @@ def rows_of(
             category=manifest.suite.cases[prompt].category,
             state=None,
             pct=None,
-            below_line=False,
+            below_line=None,
             repeats=repeats,
         )
         for (model, variant, prompt), repeats in found.items()

@@ -135,7 +135,10 @@ class ModelReport(Record):
 
 
 class Counts(Record):
-    """Samples of a cell by outcome; pass, fail and error count rows, as does below_line."""
+    """Samples of a cell by outcome; pass, fail and error count rows, as does below_line.
+
+    `below_line` is over the rows that have a score, and null where none has one.
+    """
 
     planned: int
     answered: int
@@ -148,7 +151,7 @@ class Counts(Record):
     empty: int
     reasoning_only: int
     truncated: int
-    below_line: int
+    below_line: int | None
 
 
 class Ratio(Record):
@@ -236,7 +239,8 @@ class Row(CompactRecord):
     state: RowState | None
     """Null until judged."""
     pct: float | None
-    below_line: bool
+    below_line: bool | None
+    """Null without a score."""
     repeats: list[Repeat]
 
     @property

@@ -95,17 +95,21 @@ def cell_counts(rows: Sequence[Row]) -> Counts:
         empty=statuses.count("empty"),
         reasoning_only=statuses.count("reasoning_only"),
         truncated=statuses.count("truncated"),
-        below_line=sum(row.below_line for row in rows),
+        below_line=below_line(rows),
     )
+
+
+def below_line(rows: Iterable[Row]) -> int | None:
+    """How many of the scored rows are below the line; null where no row has a score."""
+    known = [row.below_line for row in rows if row.below_line is not None]
+    return sum(known) if known else None
 
 
 def _scored_row(row: Row, asked: Asked) -> Row:
     repeats = [_with_check_status(repeat, asked) for repeat in row.repeats]
     pct = _pct(repeats, asked)
-    below_line = pct is not None and _is_below_line(repeats, asked)
-    return row.replaced(
-        repeats=repeats, pct=pct, below_line=below_line, state=_state(repeats, pct, below_line)
-    )
+    below = None if pct is None else _is_below_line(repeats, asked)
+    return row.replaced(repeats=repeats, pct=pct, below_line=below, state=_state(repeats, below))
 
 
 def _with_check_status(repeat: Repeat, asked: Asked) -> Repeat:
@@ -173,12 +177,12 @@ def _is_below_line(repeats: Sequence[Repeat], asked: Asked) -> bool:
     )
 
 
-def _state(repeats: Sequence[Repeat], pct: float | None, below_line: bool) -> RowState | None:
+def _state(repeats: Sequence[Repeat], below: bool | None) -> RowState | None:
     if any(repeat.verdict is None for repeat in repeats):
         return None
-    if pct is None:
+    if below is None:
         return "error"
-    return "fail" if below_line else "pass"
+    return "fail" if below else "pass"
 
 
 def _cell_pct(rows: Sequence[Row], suite: Suite, means: Mapping[str, float]) -> float | None:

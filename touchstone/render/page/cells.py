@@ -104,7 +104,7 @@ def _compared_facts(
         facts.append((words["level"], from_to(levels[first:])))
     if result.instrument.dimensions:
         facts.append((words["safety"], _safety(cell.safety[first:], own, words)))
-    below = [str(cell.old_below), str(cell.new_below)]
+    below = [numbers.number(count, words) for count in (cell.old_below, cell.new_below)]
     facts.append((words["below_line"], from_to(below[first:])))
     if cell.shared:
         facts.append((review_phrase(words, "same_answers"), f"{cell.identical}/{cell.shared}"))
@@ -125,7 +125,7 @@ def _own_facts(cell: Cell, result: ResultDoc, words: Words) -> list[tuple[str, s
         facts.append((words["safety"], _safety((), cell, words)))
     if cell.quality and cell.quality.checks.of:
         facts.append((words["checks"], numbers.tally(cell.quality.checks)))
-    facts.append((words["below_line"], str(cell.counts.below_line) if cell.quality else words["na"]))
+    facts.append((words["below_line"], numbers.number(cell.counts.below_line, words)))
     facts.append((words["answer_tokens"], numbers.number(cell.answer_tokens_med, words)))
     if cell.labels:
         facts.append((words["labels"], numbers.labels(cell.labels, words)))
