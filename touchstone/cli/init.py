@@ -154,7 +154,7 @@ def _next(placed: Sequence[Placed], found: Sequence[Answering], root: Path) -> l
     steps += [
         "touchstone doctor",
         f"{_COMMIT} (what is measured before the first commit can never be promoted)",
-        "touchstone measure --times 3, then: touchstone promote RUN RUN RUN",
+        "touchstone measure --times 3, then: touchstone promote RUN RUN RUN (no remote yet: --here)",
         "pre-commit install --hook-type pre-commit --hook-type pre-push",
         "a self-hosted runner with the labels macOS and ARM64, for the workflows",
     ]
