@@ -158,7 +158,7 @@ class Repository:
         return [path for path, relpath in inside.items() if relpath not in known]
 
     def is_clean(self, paths: Sequence[Path] = ()) -> bool | None:
-        """Whether no tracked file differs from HEAD and each of `paths` that is there is tracked.
+        """Whether no tracked file differs from HEAD and each of `paths` is tracked, or gone from this tree.
 
         None where git cannot tell or nothing is committed yet: unknown is never clean.
         """
@@ -169,7 +169,8 @@ class Repository:
             return None
         if changed or not paths:
             return not changed
-        untracked = self.untracked([path for path in paths if os.path.lexists(path)])
+        there = [path for path in paths if os.path.lexists(path) or self._inside(path) is None]
+        untracked = self.untracked(there)
         return None if untracked is None else not untracked
 
     def is_shallow(self) -> bool:

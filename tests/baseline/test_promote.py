@@ -527,6 +527,7 @@ def test_the_message_of_a_first_single_run_with_a_target() -> None:
 def test_branch_and_trailer_name_tenant_pack_and_target() -> None:
     assert branch_of("default", "starter", None) == "touchstone/promote/default-starter"
     assert branch_of("acme", "starter", "mini") == "touchstone/promote/acme-starter-mini"
+    assert branch_of("acme", "starter", None, "feat/x") == "touchstone/promote/into/feat/x/acme-starter"
     assert trailer_of("acme", "starter", None) == "Touchstone-Promote: acme/starter"
     assert trailer_of("acme", "starter", "mini") == "Touchstone-Promote: acme/starter.mini"
 

@@ -16,6 +16,7 @@ from tests.kit.scratch import ScratchRepo, clone
 from touchstone.errors import ExitCode
 
 BRANCH = "touchstone/promote/default-desk"
+INTO_EDIT = "touchstone/promote/into/edit/default-desk"
 FILE = "baselines/default/desk.json"
 
 
@@ -38,7 +39,7 @@ def bare(made: ScratchRepo, tmp_path: Path) -> ScratchRepo:
 @pytest.fixture
 def github() -> Iterator[FakeGitHub]:
     with FakeGitHub() as running:
-        running.branches |= {"edit", BRANCH, f"{BRANCH}-2"}
+        running.branches |= {"edit", BRANCH, f"{BRANCH}-2", INTO_EDIT}
         yield running
 
 
@@ -185,8 +186,26 @@ def test_on_a_feature_branch_it_goes_into_that_branch(
     assert "git push -u origin edit" in refused.err
     work.git("push", "-q", "origin", "edit")
     ok(promote(work, "--draft", env=github.environment()))
-    assert files_on(bare, BRANCH, "edit") == [FILE]
+    assert files_on(bare, INTO_EDIT, "edit") == [FILE]
     assert (github.pulls[1]["base"]["ref"], github.pulls[1]["draft"]) == ("edit", True)
+
+
+def test_a_promotion_into_a_feature_branch_leaves_the_one_into_the_default_branch_alone(
+    made: ScratchRepo, bare: ScratchRepo, github: FakeGitHub
+) -> None:
+    work = checkout(made, bare)
+    ok(promote(work, env=github.environment()))
+    before = bare.git("rev-parse", BRANCH)
+    work.git("switch", "-q", "-c", "edit")
+    work.commit("a note", {"notes.md": "1"})
+    work.git("push", "-q", "origin", "edit")
+    for told in ("#2 into edit opened", "#2 into edit updated"):
+        assert told in ok(promote(work, env=github.environment())).out
+    assert bare.git("rev-parse", BRANCH) == before
+    bases = {number: (pull["head"]["ref"], pull["base"]["ref"]) for number, pull in github.pulls.items()}
+    assert bases == {1: (BRANCH, "main"), 2: (INTO_EDIT, "edit")}
+    work.git("branch", "-q", "-D", INTO_EDIT)
+    assert f"on {INTO_EDIT}" in ok(promote(work, "--no-pr", env=github.environment())).out
 
 
 def test_a_feature_branch_with_unpushed_commits_is_refused(

@@ -72,9 +72,12 @@ def refresh(text: str | bytes, source: str) -> str:
     return dump(parse(text, source))
 
 
-def branch_of(tenant: str, pack: str, target: str | None) -> str:
-    """`touchstone/promote/<tenant>-<pack>[-target]`."""
-    return "touchstone/promote/" + "-".join(part for part in (tenant, pack, target) if part is not None)
+def branch_of(tenant: str, pack: str, target: str | None, into: str | None = None) -> str:
+    """`touchstone/promote/<tenant>-<pack>[-target]`; into a branch that is not the default one, with
+    `into/<branch>` before the name: two pull requests need two branches.
+    """
+    named = "-".join(part for part in (tenant, pack, target) if part is not None)
+    return f"touchstone/promote/{named}" if into is None else f"touchstone/promote/into/{into}/{named}"
 
 
 def trailer_of(tenant: str, pack: str, target: str | None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -69,9 +69,10 @@ def command(
     effective = settings_of(given)
     bundles = drawn_bundles(_named_bundles(runs, effective))
     route, barred = (None, None) if here or no_pr else _route(bundles, effective)
+    start, into = (route.start, None) if route else ("HEAD", None) if here else _own_branch(effective.root)
     wanted = Wanted(
         bundles=bundles,
-        base=route.start if route else "HEAD" if here else _base_of_branch(effective.root),
+        base=start,
         reason=reason,
         allow_single=allow_single,
         with_answers=not no_answers,
@@ -88,7 +89,8 @@ def command(
     if prepared.baseline is None:
         return ExitCode.REFUSED
     click.echo(notes_text(prepared.notes), nl=False)
-    committed = _commit(prepared, wanted, here=here)
+    branch = None if here else route.branch if route else _branch(bundles, effective)(into)
+    committed = _commit(prepared, wanted, branch)
     click.echo(promoted_text(prepared.baseline, prepared.replaces, language), nl=False)
     click.echo(f"{prepared.relpath}: commit {committed.commit[:12]} on {committed.branch}")
     if route is not None:
@@ -107,13 +109,21 @@ def _named_bundles(names: tuple[str, ...], effective: Effective) -> list[Bundle]
     return [find_bundle(name, runs_dir, Path.cwd()) for name in names]
 
 
-def _base_of_branch(root: Path) -> str:
-    """Where the promotion's own branch starts: the current feature branch, else the default branch."""
+def _own_branch(root: Path) -> tuple[str, str | None]:
+    """Where the promotion's own branch starts, and the feature branch it is for; null for the default one."""
     repository = Repository.open(root)
     if repository is None:
-        return "HEAD"
+        return "HEAD", None
     branch, default = repository.branch(), repository.default_branch()
-    return "HEAD" if branch is not None and branch != default else repository.default_ref() or "HEAD"
+    if branch is not None and branch != default:
+        return "HEAD", branch
+    return repository.default_ref() or "HEAD", None
+
+
+def _branch(bundles: Sequence[Bundle], effective: Effective) -> Callable[[str | None], str]:
+    """The name of the promotion's own branch, told what it goes into."""
+    config, pack = effective.config, bundles[0].manifest.suite.pack_id
+    return lambda into: promote.branch_of(config.tenant, pack, config.target, into)
 
 
 def _route(bundles: Sequence[Bundle], effective: Effective) -> tuple[Route | None, RefusedError | None]:
@@ -124,10 +134,8 @@ def _route(bundles: Sequence[Bundle], effective: Effective) -> tuple[Route | Non
     repository = Repository.open(effective.root)
     if repository is None or repository.head() is None:
         return None, None
-    config = effective.config
-    branch = promote.branch_of(config.tenant, bundles[0].manifest.suite.pack_id, config.target)
     try:
-        return route_of(repository, branch, os.environ), None
+        return route_of(repository, _branch(bundles, effective), os.environ), None
     except RefusedError as error:
         return None, error
 
@@ -143,17 +151,18 @@ def _pull_texts(prepared: Prepared, language: Language) -> tuple[str, str]:
     return title, pull_request_markdown(promotion, language)
 
 
-def _commit(prepared: Prepared, wanted: Wanted, *, here: bool) -> Committed:
+def _commit(prepared: Prepared, wanted: Wanted, branch: str | None) -> Committed:
+    """Commit on a branch of its own; None: right here."""
     baseline = prepared.baseline
     assert baseline is not None  # noqa: S101  refusals were empty
     identity = (baseline.tenant, baseline.pack.id, baseline.target)
     message = promote.promotion_message(baseline, prepared.replaces)
     content = store.dump(baseline).encode()
     trailer = promote.trailer_of(*identity)
-    if here:
+    if branch is None:
         return prepared.repository.commit_here(prepared.relpath, content, f"{message}\n{trailer}\n")
     return prepared.repository.commit_in_worktree(
-        branch=promote.branch_of(*identity),
+        branch=branch,
         start=wanted.base,
         relpath=prepared.relpath,
         content=content,

@@ -5,7 +5,7 @@ What is asked of the remote comes before anything is written, so a refusal leave
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -22,10 +22,11 @@ TOKEN_NAMES = ("GITHUB_TOKEN", "GH_TOKEN")
 
 @dataclass(frozen=True)
 class Route:
-    """Where a promotion goes: from `start`, a ref of this repository, into branch `into` of the remote."""
+    """Where a promotion goes: from `start`, a ref here, by `branch` into the remote's `into`."""
 
     repository: Repository
     remote: RemoteHeads
+    branch: str
     into: str
     start: str
     place: Place | None
@@ -33,21 +34,25 @@ class Route:
     credential: Credential | None
 
 
-def route_of(repository: Repository, branch: str, environ: Mapping[str, str]) -> Route:
-    """Ask the remote where a promotion on `branch` goes, and bring what it is built on up to date.
+def route_of(
+    repository: Repository, branch_into: Callable[[str | None], str], environ: Mapping[str, str]
+) -> Route:
+    """Ask the remote where a promotion goes, and bring what it is built on up to date.
 
-    On a feature branch it goes into that branch, else into the default branch. Raises RefusedError where
-    there is no such way.
+    On a feature branch it goes into that branch, else into the default branch; `branch_into` names its own
+    branch, of the feature branch or of None. Raises RefusedError where there is no such way.
     """
     url = repository.remote_url()
     place, token = _place_of(url, environ), _token(environ)
     credential = credential_for(url, place, token)
     current = repository.branch()
     known = [name for name in (current, repository.default_branch()) if name]
-    remote = repository.remote_heads(*known, f"{branch}*", credential=credential)
+    wanted = [f"{branch_into(name)}*" for name in {None, current}]
+    remote = repository.remote_heads(*known, *wanted, credential=credential)
     default = remote.default or repository.default_branch()
     on_feature = current is not None and current != default
     into = current if on_feature else default
+    branch = branch_into(current if on_feature else None)
     _require_branch(into, remote)
     repository.fetch_heads(remote, str(into), branch, credential=credential)
     tracked = f"refs/remotes/{remote.name}/{into}"
@@ -56,7 +61,8 @@ def route_of(repository: Repository, branch: str, environ: Mapping[str, str]) ->
             f"branch {into} here holds commits that {remote.name} does not have; they would ride along",
             f"Push them first: git push {remote.name} {into} (or commit right on it: --here)",
         )
-    return Route(repository, remote, str(into), "HEAD" if on_feature else tracked, place, token, credential)
+    start = "HEAD" if on_feature else tracked
+    return Route(repository, remote, branch, str(into), start, place, token, credential)
 
 
 def propose(route: Route, committed: Committed, title: str, body: str, *, draft: bool) -> None:
