@@ -69,7 +69,7 @@ def test_shards_of_another_commit_are_not_this_change(home: Home, runner: Runner
     pull = home.pushed_again(before, {PROMPT_FILE: desk.WORSE_PROMPT})
     done = merged(home, runner, pull, tmp_path / "shards")
     assert done.code == ExitCode.REFUSED
-    assert f"measured at commit {before.merge}, and this job is at {pull.merge}" in done.err
+    assert f"made at commit {before.merge}, and this job is at {pull.merge}" in done.err
 
 
 def test_a_promotion_with_its_prompt_is_seen_beside_merged_shards(

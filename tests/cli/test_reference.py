@@ -12,7 +12,8 @@ PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "cli.md").read_text()
 
 
 def test_every_verb_stands_in_the_reference_with_its_line() -> None:
-    told = dict(re.findall(r"^\| `([a-z]+)` \| (.+) \|$", PAGE, re.MULTILINE))
+    verbs, _, _ = PAGE.partition("\n## ")
+    told = dict(re.findall(r"^\| `([a-z]+)` \| (.+) \|$", verbs, re.MULTILINE))
     assert told == {name: verb.line for name, verb in VERBS.items()}
 
 

@@ -58,7 +58,10 @@ _ABOUT = {
     help="Where workflows and hooks get touchstone: a git address and a whole commit id (default: where this "
     "one came from, if that is an address others reach).",
 )
-def command(base_url: str | None, models: tuple[str, ...], shards: int, source: str | None) -> int:
+@click.option("--quiet", "-q", is_flag=True, help="Say nothing of what was written; faults are always told.")
+def command(
+    *, base_url: str | None, models: tuple[str, ...], shards: int, source: str | None, quiet: bool
+) -> int:
     """Write what a project starts with: settings, a pack, workflows, hooks, a line of .gitattributes.
 
     At the top of the git repository, else here. Nothing that is there is changed: what it lacks is printed.
@@ -70,7 +73,8 @@ def command(base_url: str | None, models: tuple[str, ...], shards: int, source: 
     found = [] if (root / SETTINGS_PATH).exists() else _answering(root, base_url)
     placed = place(root, project_texts(_server(base_url, models, found), supply, shards))
     lines = [f"in {root}", *_told(placed), *_exclusions(root), *_next(placed, found, root)]
-    click.echo(visible("\n".join(lines)))
+    if not quiet:
+        click.echo(visible("\n".join(lines)))
     return ExitCode.NOTHING_WORSE
 
 
