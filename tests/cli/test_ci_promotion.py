@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
 from tests.kit import desk
 from tests.kit.chat_server import ChatServer
+from tests.kit.cli import touchstone
 from tests.kit.fake_github import FakeGitHub
 from tests.kit.runner import NUMBER, Event, Files, Home, Pull, Runner
-from tests.kit.scratch import ScratchRepo
+from tests.kit.scratch import ScratchRepo, clone
+from touchstone.baseline import store
 from touchstone.errors import ExitCode
+from touchstone.files import read_json
+from touchstone.gate.runs import load_run, write_result
+from touchstone.run.bundle import Bundle
 
 PROMPT_FILE = "prompts/house.md"
 
@@ -145,6 +151,34 @@ def test_a_forged_baseline_is_refused_before_anything_is_asked(
     done = runner.run(*checked(home, home.pull_request(files)))
     assert (done.code, done.outputs["verdict"]) == (ExitCode.REFUSED, "refused")
     assert said in done.err
+    assert asked_of(desk_server) == before
+
+
+def test_a_baseline_whose_answers_contradict_its_checks_is_refused(
+    home: Home, runner: Runner, agreed: ScratchRepo, tmp_path: Path, desk_server: ChatServer
+) -> None:
+    copy = clone(agreed, tmp_path / "copy")
+    assert touchstone(copy.path, "measure", "--times", "3", "-q").code == ExitCode.NOTHING_WORSE
+    bundles = [Bundle(copy.path / "runs" / run) for run in desk.run_ids(copy)]
+    for bundle in bundles:
+        lines = bundle.judgements_path.read_text()
+        bundle.judgements_path.write_text(
+            lines.replace('"score":0,"status":"fail"', '"score":1,"status":"pass"')
+        )
+        write_result(bundle, read_json(bundle.result_path)["run"]["judged"])
+    refused = touchstone(copy.path, "promote", *(bundle.id for bundle in bundles), "--here")
+    assert refused.code == ExitCode.REFUSED
+    assert (
+        "its checks are not what its answers give: scripted-model · house · A4: contains is 1" in refused.err
+    )
+    standing = store.load(copy.path / desk.BASELINE)
+    forged = store.baseline_from(
+        [load_run(bundle) for bundle in bundles], 1, reason=None, replaces=standing, with_answers=True
+    )
+    before = asked_of(desk_server)
+    done = runner.run(*checked(home, home.pull_request({desk.BASELINE: store.dump(forged)})))
+    assert (done.code, done.outputs["verdict"]) == (ExitCode.REFUSED, "refused")
+    assert "its checks are not what its answers give: scripted-model · house · A4" in done.err
     assert asked_of(desk_server) == before
 
 

@@ -12,12 +12,12 @@ import pytest
 from tests.kit import builders
 from tests.kit.builders import Outcome, Repeats, Table
 from tests.kit.timeless import without_times
-from touchstone.errors import NotJudgedError, RefusedError
+from touchstone.errors import BadInputError, NotJudgedError, RefusedError
 from touchstone.files import JsonlAppender, read_json, read_jsonl
 from touchstone.gate.merge import WORKSHOP_NAME, Part, merged_run, runs_among
 from touchstone.gate.runs import load_run, write_result
 from touchstone.pack.suite import Suite
-from touchstone.run.bundle import Bundle
+from touchstone.run.bundle import MANIFEST_NAME, Bundle
 from touchstone.run.find import list_bundles
 from touchstone.run.plan import Shard
 from touchstone.run.preflight import BLOCKS_NAME, Block, Preflight, append_block
@@ -38,16 +38,16 @@ TABLE: Table = {
 }
 
 
-def make(runs_dir: Path, manifest: Manifest, judged: str | None = JUDGED) -> Bundle:
+def make(runs_dir: Path, manifest: Manifest, judged: str | None = JUDGED, table: Table = TABLE) -> Bundle:
     """A run's folder with its lines, judged or not."""
     bundle = Bundle.create(runs_dir, manifest)
-    answers = builders.responses(manifest, TABLE)
+    answers = builders.responses(manifest, table)
     with JsonlAppender(bundle.responses_path) as lines:
         for answer in answers.values():
             lines.append(answer.to_json())
     if judged:
         with JsonlAppender(bundle.judgements_path) as lines:
-            for verdict in builders.verdicts(manifest, TABLE, answers).values():
+            for verdict in builders.verdicts(manifest, table, answers).values():
                 lines.append(verdict.to_json())
     write_result(bundle, judged)
     return bundle
@@ -56,6 +56,7 @@ def make(runs_dir: Path, manifest: Manifest, judged: str | None = JUDGED) -> Bun
 def shard(runs_dir: Path, text: str, suite: Suite = SUITE, **fields: Any) -> Bundle:
     """One shard of a run of the suite."""
     judged, models = fields.pop("judged", JUDGED), fields.pop("models", ("m", "n"))
+    table = fields.pop("table", TABLE)
     whole = builders.manifest(suite, models)
     usual: dict[str, Any] = {
         "id": f"20260504T08000{text[0]}Z_pack_00000{text[0]}",
@@ -63,7 +64,7 @@ def shard(runs_dir: Path, text: str, suite: Suite = SUITE, **fields: Any) -> Bun
         "shard": text,
         "launch": f"{text[0]}:1.0",
     }
-    return make(runs_dir, builders.manifest(suite, models, **(usual | fields)), judged)
+    return make(runs_dir, builders.manifest(suite, models, **(usual | fields)), judged, table)
 
 
 def merge(runs_dir: Path, *shards: Bundle) -> Bundle:
@@ -239,7 +240,45 @@ def test_what_the_engine_told_only_later_counts_too(tmp_path: Path) -> None:
         )
     assert '\n  models[0].quant: "Q4_K_M" in 1, "Q8_0" in 2' in refused(tmp_path, *parts).message
     (parts[1].path / BLOCKS_NAME).write_bytes((parts[0].path / BLOCKS_NAME).read_bytes())
+    for part in parts:
+        write_result(part, JUDGED)
     assert load_run(merge(tmp_path, *parts)).result.cells[0].quant == "Q4_K_M"
+
+
+def _edit(bundle: Bundle, was: str, now: str) -> None:
+    lines = bundle.judgements_path.read_text()
+    assert was in lines
+    bundle.judgements_path.write_text(lines.replace(was, now))
+
+
+def test_a_shard_whose_lines_were_edited_is_not_merged(tmp_path: Path) -> None:
+    first, second, third = three(tmp_path)
+    _edit(third, '"scores":{"Q1":2,"Q2":3}', '"scores":{"Q1":5,"Q2":5}')
+    error = refused(tmp_path, first, second, third)
+    assert "result.json is not what its lines give" in error.message
+    assert "Restore the run's files" in (error.hint or "")
+
+
+def test_nor_one_whose_result_was_written_anew_over_them(tmp_path: Path) -> None:
+    suite = builders.checks_suite(PROMPTS)
+    answers = {prompt: Outcome(text="yes", checks=1.0) for prompt in PROMPTS}
+    parts = [shard(tmp_path, f"{n}/2", suite, table=answers, models=("m",)) for n in (1, 2)]
+    merge(tmp_path / "true", *parts)
+    forged = {**answers, "A2": Outcome(text="I do not know", checks=1.0)}
+    parts[1] = shard(tmp_path / "forged", "2/2", suite, table=forged, models=("m",))
+    said = "its checks are not what its answers give: m · none · A2: contains is 1 in the file"
+    assert said in refused(tmp_path / "both", *parts).message
+
+
+def test_a_shard_whose_manifest_was_edited_is_not_merged(tmp_path: Path) -> None:
+    parts = three(tmp_path)
+    for part in parts:
+        text = (part.path / MANIFEST_NAME).read_text()
+        assert '"clean": true' in text
+        (part.path / MANIFEST_NAME).write_text(text.replace('"clean": true', '"clean": false'))
+    parts = [Bundle(part.path) for part in parts]
+    with pytest.raises((RefusedError, BadInputError), match="edited"):
+        merge(tmp_path, *parts)
 
 
 def test_two_judges_are_named(tmp_path: Path) -> None:

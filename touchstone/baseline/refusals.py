@@ -96,7 +96,7 @@ def refusals(
         *(refusal for run in runs for refusal in _unjudged(run)),
         *(refusal for run in runs for refusal in _elsewhere(run, today)),
         *_cases(runs, today),
-        *(refusal for run, anew in zip(runs, recomputed, strict=True) for refusal in _altered(run, anew)),
+        *(refusal for run, anew in zip(runs, recomputed, strict=True) for refusal in altered(run, anew)),
         *(refusal for run in runs for refusal in _partial(run)),
         *_not_one_system(runs),
         *_run_count(runs, allow_single),
@@ -106,6 +106,26 @@ def refusals(
     ]
     explained = reason is not None and reason.strip() != ""
     return found if explained else [*found, *_unexplained(runs, comparison, replaces)]
+
+
+def altered(run: MeasuredRun, anew: ResultDoc) -> Iterator[Refusal]:
+    """What of a run's files was edited; `anew` is its result built anew from its lines."""
+    id_, manifest = run.result.run.id, run.manifest.to_json()
+    difference = first_difference(canonical(run.result.to_json()), canonical(anew.to_json()))
+    if difference is not None:
+        place, says, recomputed = difference
+        yield Refusal(
+            "not_reproducible",
+            f"{id_}: result.json is not what its lines give: {place}: file says {shown_value(says)}, "
+            f"recomputed {shown_value(recomputed)}",
+            "Restore the run's files, or measure again; a result is never edited.",
+        )
+    if digest_of({key: value for key, value in manifest.items() if key != "digest"}) != run.manifest.digest:
+        yield Refusal(
+            "manifest_edited",
+            f"{id_}: manifest.json was edited after the run started",
+            "Restore it, or measure again.",
+        )
 
 
 def _config(runs: Sequence[MeasuredRun], today: Today) -> Iterator[Refusal]:
@@ -245,25 +265,6 @@ def _cases(runs: Sequence[MeasuredRun], today: Today) -> Iterator[Refusal]:
             "cases",
             _listed("the pack's cases are not those of the runs", moved),
             _measure_again(runs[0], "Measure the cases as they are"),
-        )
-
-
-def _altered(run: MeasuredRun, anew: ResultDoc) -> Iterator[Refusal]:
-    id_, manifest = run.result.run.id, run.manifest.to_json()
-    difference = first_difference(canonical(run.result.to_json()), canonical(anew.to_json()))
-    if difference is not None:
-        place, says, recomputed = difference
-        yield Refusal(
-            "not_reproducible",
-            f"{id_}: result.json is not what its lines give: {place}: file says {shown_value(says)}, "
-            f"recomputed {shown_value(recomputed)}",
-            "Restore the run's files, or measure again; a result is never edited.",
-        )
-    if digest_of({key: value for key, value in manifest.items() if key != "digest"}) != run.manifest.digest:
-        yield Refusal(
-            "manifest_edited",
-            f"{id_}: manifest.json was edited after the run started",
-            "Restore it, or measure again.",
         )
 
 

@@ -16,6 +16,7 @@ from touchstone.baseline.sides import RowKey
 from touchstone.errors import ExitCode, RefusedError
 from touchstone.gate.base import Base
 from touchstone.gate.compared import without_reference
+from touchstone.gate.recheck import require_true
 from touchstone.gate.reference import Reference, baseline_reference
 from touchstone.git import Repository
 from touchstone.pack.suite import Suite
@@ -83,6 +84,7 @@ def brought_baseline(
             "Measure what this change holds and promote it anew: touchstone measure --times 3, then "
             "touchstone promote RUN RUN RUN",
         )
+    require_true(baseline, own.info.file)
     comparison = _old_to_new(old, own, baseline, renamed)
     return Brought(baseline, own, old, comparison, unexplained(baseline, comparison))
 

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from touchstone.baseline.differences import differences
+from touchstone.baseline.refusals import altered
+from touchstone.baseline.store import MeasuredRun
 from touchstone.errors import BadInputError, RefusedError
 from touchstone.files import (
     exclusive_lock,
@@ -27,7 +29,8 @@ from touchstone.files import (
     write_atomic,
 )
 from touchstone.gate.measure import SELF_TESTS_NAME
-from touchstone.gate.runs import load_run, manifest_of, result_of, write_result
+from touchstone.gate.recheck import contradictions, listed
+from touchstone.gate.runs import load_run, recomputed, write_result
 from touchstone.judge.calibration import CALIBRATION_NAME
 from touchstone.judge.verdicts import read_verdicts
 from touchstone.result.schema import ResultDoc
@@ -51,10 +54,10 @@ _SHOWN_MAX = 60
 
 @dataclass(frozen=True)
 class Part:
-    """A shard's run with what its files say; the result is computed anew from its lines."""
+    """A shard's run with what its files say. `result` is computed anew from its lines, `run` as stored."""
 
     bundle: Bundle
-    manifest: Manifest
+    run: MeasuredRun
     result: ResultDoc
 
     @classmethod
@@ -65,7 +68,13 @@ class Part:
                 f"{bundle.id} is a whole run, not a shard of one",
                 "A shard is measured with --shard, e.g. touchstone measure --shard 1/3",
             )
-        return cls(bundle, manifest_of(bundle), result_of(bundle))
+        run = load_run(bundle)
+        return cls(bundle, run, recomputed(bundle, run.result))
+
+    @property
+    def manifest(self) -> Manifest:
+        """What was planned, with what the engine told."""
+        return self.run.manifest
 
     @property
     def id(self) -> str:
@@ -121,13 +130,14 @@ def merged_run(parts: Sequence[Part], runs_dir: Path, now: datetime, token: str)
 def _require_one_run(parts: Sequence[Part]) -> None:
     faults = [*_seats(parts), *_mixtures(parts)]
     # What is asked twice or not at all says nothing where the packs are not the same.
-    faults += [*([] if faults else _prompts(parts)), *_unfinished(parts)]
+    faults += [*([] if faults else _prompts(parts)), *_unfinished(parts), *_edited(parts)]
     if faults:
         pack, remedies = parts[0].manifest.suite.pack_id, dict.fromkeys(remedy for _, remedy in faults)
         told = "".join(f"\n  {text}" for text, _ in faults)
         raise RefusedError(f"these are not the shards of one run of {pack}:{told}", "\n  → ".join(remedies))
 
 
+_EDITED = "Restore the run's files, or measure the shard again; a verdict is never edited."
 _Fault = tuple[str, str]
 """What is wrong, and the way out."""
 _NAME_ALL = "Name every shard of one run once."
@@ -199,7 +209,7 @@ def _unfinished(parts: Sequence[Part]) -> Iterator[_Fault]:
     """Samples nobody asked, and answers nobody judged while others were."""
     some_judged = any(_unjudged(part) < _planned(part) for part in parts)
     for part in parts:
-        missing = _planned(part) - len(part.bundle.responses())
+        missing = _planned(part) - len(part.run.responses)
         if missing > 0:
             yield f"{part.id}: {missing} of {_planned(part)} samples were not asked", _resume(part)
         elif some_judged and _unjudged(part):
@@ -207,6 +217,16 @@ def _unfinished(parts: Sequence[Part]) -> Iterator[_Fault]:
                 f"{part.id}: {_unjudged(part)} of {_planned(part)} answers are not judged",
                 f"Judge them first: touchstone judge --bundle {part.id}",
             )
+
+
+def _edited(parts: Sequence[Part]) -> Iterator[_Fault]:
+    """Shards whose files do not say what was measured; merged, nothing would show it any more."""
+    for part in parts:
+        found = [(refusal.what, refusal.way_out) for refusal in altered(part.run, part.result)]
+        yield from found
+        contradicted = [] if found else contradictions(part.run)
+        if contradicted:
+            yield f"{part.id}: its checks are not what its answers give: {listed(contradicted)}", _EDITED
 
 
 def _planned(part: Part) -> int:
@@ -290,7 +310,7 @@ def _take_over(parts: Sequence[Part], bundle: Bundle) -> None:
 
 def _judged(parts: Sequence[Part]) -> str | None:
     """When the last verdict fell; null where one shard does not tell."""
-    stamps = [load_run(part.bundle).result.run.judged for part in parts]
+    stamps = [part.run.result.run.judged for part in parts]
     known = [stamp for stamp in stamps if stamp is not None]
     return max(known) if len(known) == len(stamps) else None
 

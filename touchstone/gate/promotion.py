@@ -7,7 +7,7 @@ the file to git.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from touchstone.config import Config
 from touchstone.errors import BadInputError, RefusedError, TouchstoneError
 from touchstone.files import read_bytes
 from touchstone.gate.held import renamed_models
+from touchstone.gate.recheck import contradictions, listed
 from touchstone.gate.reference import Reference, baseline_reference, candidate_info, runs_side
 from touchstone.gate.runs import load_run, read_selection, recomputed
 from touchstone.gate.start import suite_for
@@ -84,16 +85,18 @@ def prepare(wanted: Wanted, loaded: LoadedPack, config: Config, root: Path, toda
     typical = _typical(runs)
     comparison = _comparison(standing_reference, wanted.bundles, typical)
     now = Today(suite=suite_for(config, loaded), tenant=config.tenant, target=config.target)
+    anew = [recomputed(bundle, run.result) for bundle, run in zip(wanted.bundles, runs, strict=True)]
     against = refusals(
         runs,
         now,
         standing,
-        recomputed=[recomputed(bundle, run.result) for bundle, run in zip(wanted.bundles, runs, strict=True)],
+        recomputed=anew,
         comparison=comparison,
         replaces=replaces,
         reason=wanted.reason,
         allow_single=wanted.allow_single,
     )
+    against += _contradicted([replace(run, result=result) for run, result in zip(runs, anew, strict=True)])
     baseline = None
     if all(refusal.code == "baseline_on_disk" for refusal in against):
         baseline = store.baseline_from(
@@ -111,6 +114,19 @@ def prepare(wanted: Wanted, loaded: LoadedPack, config: Config, root: Path, toda
         replaces=replaces,
         baseline=None if against else baseline,
     )
+
+
+def _contradicted(runs: Sequence[MeasuredRun]) -> list[Refusal]:
+    """Runs whose checks are not what their answers give: lines edited together with the result."""
+    return [
+        Refusal(
+            "not_reproducible",
+            f"{run.result.run.id}: its checks are not what its answers give: {listed(found)}",
+            "Restore the run's files, or measure again; a verdict is never edited.",
+        )
+        for run in runs
+        if (found := contradictions(run))
+    ]
 
 
 def _against(
