@@ -82,6 +82,38 @@ def test_what_init_writes_passes_the_hook(tmp_path: Path, monkeypatch: pytest.Mo
     assert find_problems(given) == ([], [])
 
 
+def test_a_deletion_is_seen_though_pre_commit_names_no_deleted_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert HOOKS[0]["always_run"] is True
+    assert HOOKS[0]["args"] == ["--also-settings"]
+    place(tmp_path, project_texts(Server(), Source(Origin(None, None), None), 1))
+    monkeypatch.chdir(tmp_path)
+    given = {(): [], ("packs/other.yaml",): [Path("packs/other.yaml")]}
+    (tmp_path / "packs/other.yaml").write_text(
+        (tmp_path / "packs/starter.yaml").read_text().replace("id: starter", "id: other", 1)
+    )
+    for paths in given.values():
+        assert find_problems(paths, also_settings=True) == ([], [])
+    (tmp_path / "prompts/assistant.md").unlink()
+    for paths in given.values():
+        problems, _ = find_problems(paths, also_settings=True)
+        assert {problem.file for problem in problems} == {"packs/starter.yaml", "packs/other.yaml"}
+        assert "assistant.md" in str(problems[0])
+    shutil.rmtree(tmp_path / "packs")
+    (problem,), _ = find_problems([], also_settings=True)
+    assert "packs: no such file or folder" in str(problem)
+
+
+def test_a_commit_in_a_project_without_settings_or_packs_passes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert find_problems([], also_settings=True) == ([], [])
+    (tmp_path / "packs").mkdir()
+    assert find_problems([], also_settings=True) == ([], [])
+
+
 @pytest.fixture
 def hook_repo(tmp_path: Path) -> ScratchRepo:
     """This tree as pre-commit would clone it, committed as it stands."""
@@ -149,6 +181,13 @@ def test_pre_commit_holds_a_bad_pack_back_and_a_worse_prompt_from_being_pushed(
     pack.write_text(good)
     project.git("add", "packs")
     (project.path / "prompts" / "house.md").write_text(desk.WORSE_PROMPT)
+    project.git("add", "prompts")
+    (project.path / "prompts" / "house.md").rename(project.path / "away")
+    deleted = run(project, "git", "commit", "-a", "-m", "no prompt")
+    assert deleted.returncode == 1
+    assert "packs/desk.yaml" in deleted.stdout + deleted.stderr
+    assert "house.md" in deleted.stdout + deleted.stderr
+    (project.path / "away").rename(project.path / "prompts" / "house.md")
     project.git("add", "prompts")
     committed = run(project, "git", "commit", "-m", "at once")
     assert committed.returncode == 0, committed.stdout + committed.stderr

@@ -226,6 +226,9 @@ def test_a_prompt_that_moved_away_from_its_baseline_is_told_and_no_problem(proje
     for arguments in (["packs"], ["prompts/house.md"], ["packs/demo.yaml"]):
         assert _run(*arguments) == (0, told)
     assert _run("packs", "--quiet") == (0, "")
+    # The hook says it where it became so, and not at every commit after that.
+    assert _run("--also-settings", "prompts/house.md") == (0, told)
+    assert _run("--also-settings") == (0, "")
     assert CliRunner().invoke(command, ["packs"]).stdout == ""
 
 

@@ -42,10 +42,21 @@ _TOP_KEY = re.compile(rb"^([a-z_]+)[ \t]*:", re.MULTILINE)
     type=click.Path(path_type=Path),
     help="Settings file (default: touchstone.yaml here or at the top of the repository).",
 )
+@click.option(
+    "--also-settings",
+    is_flag=True,
+    help="Beside PATHS the settings and their packs, where there are any: a deleted file is in no PATHS.",
+)
 @click.option("--quiet", "-q", is_flag=True, help="No notes on stderr.")
 @click.pass_context
 def command(
-    ctx: click.Context, *, paths: tuple[Path, ...], form: str, config_path: Path | None, quiet: bool
+    ctx: click.Context,
+    *,
+    paths: tuple[Path, ...],
+    form: str,
+    config_path: Path | None,
+    also_settings: bool,
+    quiet: bool,
 ) -> None:
     """Check packs, settings and baselines. Exit 4 when anything is wrong.
 
@@ -53,7 +64,7 @@ def command(
     packs that name them. Without PATHS: the settings, their packs and their baselines. A prompt that has
     moved away from its baseline is told on stderr and is no problem.
     """
-    problems, notes = find_problems(paths, config_path)
+    problems, notes = find_problems(paths, config_path, also_settings=also_settings)
     text = FORMATS[form](problems)
     if text:
         click.echo(text, nl=False)
@@ -63,15 +74,22 @@ def command(
         ctx.exit(ExitCode.REFUSED)
 
 
-def find_problems(paths: Sequence[Path], config_path: Path | None = None) -> tuple[list[Problem], list[str]]:
-    """Everything wrong with the files, sorted, and what is worth knowing. No paths: all the settings name."""
+def find_problems(
+    paths: Sequence[Path], config_path: Path | None = None, *, also_settings: bool = False
+) -> tuple[list[Problem], list[str]]:
+    """Everything wrong with the files, sorted, and what is worth knowing. No paths: all the settings name.
+
+    `also_settings`: of the settings and their packs too, but not their baselines, only what is wrong.
+    """
     review = _Review(config_path)
-    if paths:
-        for path in paths:
-            review.look_at(path)
-    else:
+    for path in paths:
+        review.look_at(path)
+    if not paths and not also_settings:
         review.look_at_everything()
-    return sorted(set(review.problems), key=lambda problem: problem.order), list(review.notes())
+    notes = list(review.notes())
+    if also_settings:
+        review.look_at_packs()
+    return sorted(set(review.problems), key=lambda problem: problem.order), notes
 
 
 def as_text(problems: Sequence[Problem]) -> str:
@@ -116,6 +134,15 @@ class _Review:
         self._collect("", lambda: self._packs_of([settings.root / entry for entry in settings.config.packs]))
         for path in sorted((settings.root / settings.config.baselines_dir).glob("*/*.json")):
             self._baseline(_shown(path))
+
+    def look_at_packs(self) -> None:
+        """Those the settings name; where there are no settings, those in the usual place, if any."""
+        settings = self._load_settings()
+        if settings is None:
+            return
+        entries = [settings.root / entry for entry in settings.config.packs]
+        if settings.path is not None or any(any(entry.glob("*.y*ml")) for entry in entries):
+            self._collect("", lambda: self._packs_of(entries))
 
     def look_at(self, path: Path) -> None:
         path = _shown(path)
