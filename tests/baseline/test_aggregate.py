@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
@@ -232,3 +233,51 @@ def test_repeats_are_one_answer_together() -> None:
     half = Repeats([saying((4, 4), "A1"), Outcome((4, 4), text="Else.")])
     pack = only(run(1, suite, {"A1": alike}), run(2, under("other", suite), {"A1": half}))
     assert [found.rows for found in pack.agreements] == [0]
+
+
+def test_every_verdict_of_one_judge_counts_whatever_order_the_runs_stand_in() -> None:
+    asked = judged_suite(["A1"])
+    first = run(1, asked, answered({"A1": (3, 3)}))
+    under_other = under("other", asked)
+    kind = run(2, under_other, answered({"A1": (5, 5)}))
+    harsh = run(3, under_other, answered({"A1": Outcome((2, 2), flag=True)}))
+    (found,) = only(first, kind, harsh).agreements
+    assert found.rows == 1
+    assert found.mean_difference == pytest.approx(10)
+    assert (found.ko_rows, found.ko_second_only) == (1, 1)
+    orders = itertools.permutations([first, kind, harsh])
+    assert len({aggregate(order).model_dump_json() for order in orders}) == 1
+
+
+def test_the_lines_that_count_are_those_of_the_first_run_and_not_of_the_first_argument() -> None:
+    loose = judged_suite(["A1"], ko_rule=KoRule(dimension="Q1", threshold=1))
+    strict = judged_suite(["A1"], ko_rule=KoRule(dimension="Q1", threshold=3))
+    runs = [
+        run(1, loose, answered({"A1": (3, 3)})),
+        run(2, strict, answered({"A1": (3, 3)})),
+        run(3, under("other", loose), answered({"A1": (2, 2)})),
+    ]
+    assert len({aggregate(order).model_dump_json() for order in itertools.permutations(runs)}) == 1
+
+
+def test_of_two_states_of_one_run_the_one_judged_further_counts() -> None:
+    suite = judged_suite(PROMPTS)
+    part, whole = run(1, suite, USUAL | {"A3": None}), run(1, suite, USUAL)
+    for order in ([part, whole], [whole, part]):
+        assert pcts(only(*order).rows[0]) == [pytest.approx(66.666667)]
+
+
+def test_a_judge_is_another_one_only_beside_a_judge_that_spoke() -> None:
+    suite = judged_suite(PROMPTS)
+    pack = only(run(1, suite, USUAL, judged=None), run(2, under("other", suite), USUAL))
+    assert [column.judge is None for column in pack.columns] == [True, False]
+    assert pack.columns[1].differs == []
+
+
+def test_a_judge_is_not_compared_with_itself() -> None:
+    more = [*PROMPTS, "A4"]
+    one = run(1, judged_suite(PROMPTS), answered(USUAL))
+    other = run(2, judged_suite(more), answered(USUAL | {"A4": (5, 5)}))
+    pack = only(one, other)
+    assert len(pack.columns) == 2
+    assert pack.agreements == []

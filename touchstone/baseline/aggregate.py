@@ -7,7 +7,7 @@ the judges are compared, on the answers that both have scored.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from touchstone.baseline.comparability import moved_instrument
 from touchstone.baseline.comparison import Moved
@@ -93,8 +93,9 @@ class JudgeColumn(Record):
 class Agreement(Record):
     """Two columns on the same answers, `first` and `second` being their places.
 
-    `mean_difference` is second − first, in points, over `rows`. Of `ko_rows` both could say whether they are
-    knocked out.
+    `mean_difference` is second − first, in points, over `rows` answers. Where a judge scored an answer several
+    times all its verdicts count: as their mean, and one knock-out among them knocks out. Of `ko_rows` both
+    could say whether they are knocked out.
     """
 
     first: int
@@ -129,11 +130,16 @@ class Aggregate(Record):
 
 
 def aggregate(results: Iterable[ResultDoc]) -> Aggregate:
-    """One table per pack, of all its runs; a run that is named twice counts once."""
+    """One table per pack, of all its runs in whatever order; a run that is named twice counts once."""
     by_pack: dict[str, dict[str, ResultDoc]] = {}
-    for result in results:
+    for result in sorted(results, key=_run_order):
         by_pack.setdefault(result.provenance.pack_id, {})[result.run.id] = result
     return Aggregate(packs=[_pack(pack, list(by_pack[pack].values())) for pack in sorted(by_pack)])
+
+
+def _run_order(result: ResultDoc) -> tuple[str, int, str]:
+    """By id; of two states of one run the one judged further comes last."""
+    return result.run.id, sum(cell.counts.judged for cell in result.cells), digest_of(result.to_json())
 
 
 def _pack(pack: str, results: Sequence[ResultDoc]) -> PackTable:
@@ -186,16 +192,26 @@ def _column(results: Sequence[ResultDoc], first: ResultDoc) -> JudgeColumn:
         needs_judge=bool(one.instrument.dimensions),
         cases=len(one.cases),
         runs=sorted(result.run.id for result in results),
-        differs=list(moved_instrument(_bare(first.instrument), _bare(one.instrument), {})),
+        differs=_differing(first, one),
         case_sets_differ=_cases(first) != _cases(one),
     )
 
 
+def _differing(first: ResultDoc, other: ResultDoc) -> list[Moved]:
+    """What moved between two instruments; of judges only where both have spoken, and not the one set."""
+    moved = moved_instrument(_bare(first.instrument), _bare(other.instrument), {})
+    if first.judge is not None and other.judge is not None:
+        return list(moved)
+    return [field for field in moved if field.field.split(".")[0] != "judge"]
+
+
 def _two_judges(one: ResultDoc, other: ResultDoc) -> bool:
-    """Whether both were judged, on one scale of the same dimensions."""
+    """Whether two different judges have spoken, on one scale of the same dimensions."""
     before, after = one.instrument, other.instrument
+    if one.judge is None or other.judge is None:
+        return False
     alike = before.scale == after.scale and before.dimensions == after.dimensions
-    return alike and one.judge is not None and other.judge is not None
+    return alike and (one.judge != other.judge or before.judge != after.judge)
 
 
 # Rows
@@ -287,18 +303,27 @@ def _safety(cells: Sequence[Cell]) -> bool | None:
 # Judges on the same answers
 
 
+class _Said(NamedTuple):
+    """What one judge made of one answer, in all its verdicts of it."""
+
+    pct: float
+    knocked_out: bool | None
+
+
 def _agreement(first: int, second: int, columns: Sequence[Sequence[ResultDoc]]) -> Agreement:
-    one, other = _scored_answers(columns[first]), _scored_answers(columns[second])
-    shared = [(one[key], other[key]) for key in one if key in other]
     rule = columns[first][0].rules.ko_rule
-    ko = [(_knocked_out(before, rule), _knocked_out(after, rule)) for before, after in shared]
-    known = [(a, b) for a, b in ko if a is not None and b is not None]
-    pairs = [(a.pct, b.pct) for a, b in shared if a.pct is not None and b.pct is not None]
+    one, other = _scored_answers(columns[first], rule), _scored_answers(columns[second], rule)
+    shared = [(one[key], other[key]) for key in sorted(one.keys() & other.keys(), key=digest_of)]
+    known = [
+        (before.knocked_out, after.knocked_out)
+        for before, after in shared
+        if before.knocked_out is not None and after.knocked_out is not None
+    ]
     return Agreement(
         first=first,
         second=second,
-        rows=len(pairs),
-        mean_difference=mean([b - a for a, b in pairs]) if pairs else None,
+        rows=len(shared),
+        mean_difference=mean([after.pct - before.pct for before, after in shared]) if shared else None,
         ko_rows=len(known),
         ko_both=sum(a and b for a, b in known),
         ko_first_only=sum(a and not b for a, b in known),
@@ -306,16 +331,23 @@ def _agreement(first: int, second: int, columns: Sequence[Sequence[ResultDoc]]) 
     )
 
 
-def _scored_answers(results: Sequence[ResultDoc]) -> Mapping[AnswerKey, Row]:
-    """Each distinct answer of a column once; one that several runs gave alike says nothing more."""
-    found: dict[AnswerKey, Row] = {}
+def _scored_answers(results: Sequence[ResultDoc], rule: KoRule | None) -> Mapping[AnswerKey, _Said]:
+    """Each distinct answer of a column once, however many of its runs gave and judged it."""
+    found: dict[AnswerKey, list[tuple[float, Row]]] = {}
     for result in results:
         for row in result.rows:
             hashes = tuple(repeat.answer_sha256 for repeat in row.repeats)
             if row.pct is not None and None not in hashes:
                 case = digest_of(result.cases[row.prompt].to_json())
-                found.setdefault((*row.key, case, hashes), row)
-    return found
+                found.setdefault((*row.key, case, hashes), []).append((row.pct, row))
+    return {key: _said(verdicts, rule) for key, verdicts in found.items()}
+
+
+def _said(verdicts: Sequence[tuple[float, Row]], rule: KoRule | None) -> _Said:
+    """The mean of the verdicts; one knock-out is enough, and unknown beside it is not cleared."""
+    told = [_knocked_out(row, rule) for _, row in verdicts]
+    knocked_out = True if True in told else None if None in told else False
+    return _Said(mean([pct for pct, _ in verdicts]), knocked_out)
 
 
 def _knocked_out(row: Row, rule: KoRule | None) -> bool | None:
