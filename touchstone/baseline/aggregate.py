@@ -93,7 +93,7 @@ class JudgeColumn(Record):
 class Agreement(Record):
     """Two columns on the same answers, `first` and `second` being their places.
 
-    `mean_difference` is second − first, in points, over `rows` answers. Where a judge scored an answer several
+    `mean_difference` is second − first, in points, over `rows` answers. Where a judge scored one several
     times all its verdicts count: as their mean, and one knock-out among them knocks out. Of `ko_rows` both
     could say whether they are knocked out.
     """
