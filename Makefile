@@ -10,6 +10,8 @@ STAMP := $(VENV)/installed-$(shell cat $(LOCK) pyproject.toml | cksum | cut -d '
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 # Options for the last command of a target: make test ARGS="-k select", make demo ARGS="--into story".
 ARGS ?=
+# So many processes share the tests; 0 runs them in one, for a debugger.
+JOBS ?= 2
 
 .PHONY: demo test e2e docs live lint fix bench schemas lock crash fuzz audit dogfood dist
 
@@ -17,7 +19,7 @@ demo: $(STAMP)
 	$(BIN)/python -m touchstone demo $(ARGS)
 
 test: $(STAMP)
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadgroup $(ARGS)
 
 # Sees the pages in the system's Chromium, which is not installed here; .ci/run does that. Pictures of all that
 # was seen lie in build/pages afterwards.
