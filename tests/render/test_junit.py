@@ -14,7 +14,7 @@ import pytest
 import xmlschema
 
 from tests.kit import builders, reviews
-from tests.kit.builders import Outcome, Repeats
+from tests.kit.builders import Outcome, Repeats, Table
 from tests.kit.compared import baseline, compared, repeating
 from tests.kit.golden import golden
 from tests.kit.hostile import HOSTILE
@@ -36,10 +36,11 @@ SCHEMA: dict[str, tuple[dict[str, str], dict[str, str], set[str]]] = {
     ),
     "properties": ({}, {}, {"property"}),
     "property": ({"name": ".*", "value": ".*"}, {}, set()),
-    "testcase": ({"name": ".*", "classname": ".*"}, {}, {"failure", "error", "skipped"}),
+    "testcase": ({"name": ".*", "classname": ".*"}, {}, {"failure", "error", "skipped", "system-out"}),
     "failure": ({}, {"type": ".*", "message": ".*"}, set()),
     "error": ({}, {"type": ".*", "message": ".*"}, set()),
     "skipped": ({}, {"type": ".*", "message": ".*"}, set()),
+    "system-out": ({}, {}, set()),
 }  # fmt: skip
 
 XSD = Path(__file__).parents[1] / "samples" / "junit" / "junit-10.xsd"
@@ -236,3 +237,41 @@ def test_hostile_texts_stay_text_in_a_comparison(text: str) -> None:
     (told, _) = reviews.saying(text)
     assert told.comparison is not None
     valid(comparison_junit(told.comparison, told.answers))
+
+
+def test_a_pass_that_was_cut_says_so_and_an_error_says_its_reason_once() -> None:
+    table = {"A1": Outcome((5, 5), status="truncated"), "A2": Outcome(status="error")}
+    root = valid(junit_xml(builders.result(builders.judged_suite(), table)))
+    cut, failed = (case for case in root.iter("testcase") if case.get("name") in table)
+    assert [(child.tag, child.text) for child in cut] == [("system-out", "truncated")]
+    (error,) = failed
+    assert error.get("message", "").count("500") == error.get("message", "").count("request failed") == 1
+
+
+def test_the_checks_of_a_row_nobody_judged_are_errors_and_do_not_vanish() -> None:
+    due = {"A1": ["contains", "contains-2"], "A2": ["contains"], "A3": []}
+    found = measured(A1=Outcome(status="error"), A2=Outcome(status=None), A3=(4, 4))
+    root = valid(junit_xml(found, checks=due))
+    told = outcomes(root)
+    assert [told[f"A1/{id_}"] for id_ in due["A1"]] == ["error", "error"]
+    assert told["A2/contains"] == "skipped"
+    (error,) = root.findall(".//testcase[@name='A1/contains']/error")
+    assert error.attrib["message"] == "error 1/1"
+
+
+def test_a_check_that_one_repeat_lacks_has_not_passed() -> None:
+    suite = builders.checks_suite(["A1"], repeats=2)
+    found = builders.result(suite, {"A1": Repeats([1.0, Outcome(status="error")])})
+    told = outcomes(valid(junit_xml(found, checks={"A1": ["contains"]})))
+    assert told["A1/contains"] == "error"
+
+
+def test_a_comparison_has_a_case_per_row_and_check() -> None:
+    suite = builders.checks_suite(["A1", "A2", "A3", "A4"])
+    old = baseline(suite, {"A1": 1.0, "A2": 0.0, "A3": 1.0, "A4": 1.0})
+    table: Table = {"A1": 0.0, "A2": 0.0, "A3": 1.0, "A4": Outcome(status="error")}
+    found = compared(old, repeating(suite, table))
+    due = {prompt: ["contains"] for prompt in suite.cases}
+    told = outcomes(valid(comparison_junit(found, result=builders.result(suite, table), checks=due)))
+    assert [row.state for row in found.rows] == ["worse", "unchanged", "unchanged", "not_judged"]
+    assert [told[f"{prompt}/contains"] for prompt in suite.cases] == ["failure", "skipped", None, "error"]

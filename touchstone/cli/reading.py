@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 
+from touchstone.baseline.pairs import counting_checks
 from touchstone.cli.session import say
 from touchstone.config import Effective
 from touchstone.errors import UsageError
@@ -38,17 +40,18 @@ def reading_of(
     A run without a result is computed from its lines, and that is said.
     """
     rebuilt = say_if_rebuilt(bundle, quiet=quiet)
-    reading = Reading(load_run(bundle).result, bundle.answers(), rationales_of(bundle), rebuilt)
+    suite = bundle.manifest.suite
+    checks = {prompt: counting_checks(suite, prompt) for prompt in suite.cases}
+    reading = Reading(
+        load_run(bundle).result, bundle.answers(), rationales_of(bundle), rebuilt, checks=checks
+    )
     if against is None:
         return reading
     reference = reference_of(against, bundle, effective, datetime.now(UTC).date())
-    return Reading(
-        reading.result,
-        reading.answers,
-        reading.rationales,
-        rebuilt,
-        compared(reference, bundle, effective.config),
-        Held(reference, bundle).answers() if reference else {},
+    return replace(
+        reading,
+        comparison=compared(reference, bundle, effective.config),
+        both=Held(reference, bundle).answers() if reference else {},
     )
 
 
@@ -72,8 +75,8 @@ def reference_of(name: str | None, new: Bundle, effective: Effective, today: dat
 
 def _junit(reading: Reading, language: Language) -> str:
     if reading.comparison is not None:
-        return comparison_junit(reading.comparison, reading.both, language)
-    return junit_xml(reading.result, reading.answers, language)
+        return comparison_junit(reading.comparison, reading.both, language, reading.result, reading.checks)
+    return junit_xml(reading.result, reading.answers, language, reading.checks)
 
 
 def _comment(reading: Reading, language: Language) -> str:

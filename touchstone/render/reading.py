@@ -21,7 +21,7 @@ class Reading:
     """A run as a form of the report gets it.
 
     `rebuilt`: the run had no `result.json`. `comparison` is that with what it is held against, `both` the
-    answers of both sides by row key.
+    answers of both sides by row key. `checks` are the ids of those that count, per prompt.
     """
 
     result: ResultDoc
@@ -30,3 +30,4 @@ class Reading:
     rebuilt: bool = False
     comparison: Comparison | None = None
     both: beside.Answers = field(default_factory=dict)
+    checks: Mapping[str, Sequence[str]] = field(default_factory=dict)
