@@ -33,6 +33,8 @@ def verdict(**fields: Any) -> Comparison:
 FINE = verdict()
 WORSE = verdict(status="worse", exit=1, reason="suite")
 NOT_JUDGED = verdict(status="not_judged", exit=2, reason="not_judged")
+SAFETY_GONE = verdict(status="not_comparable", exit=3, reason="gone_safety")
+SAFETY_CHANGED = verdict(status="not_comparable", exit=3, reason="changed_safety")
 ANOTHER_JUDGE = verdict(status="not_comparable", exit=3, reason="instrument")
 
 
@@ -102,12 +104,16 @@ def test_safety_that_is_not_confirmed_needs_one() -> None:
     fell = kept(three(suite, GOOD))
     assert {cell.quality.safety_passed for cell in fell.cells} == {False}
     assert unexplained(fell, FINE) == ["safety"]
+    assert unexplained(brought(), SAFETY_CHANGED) == ["safety"]
+    assert unexplained(brought(reason="asked more plainly"), SAFETY_CHANGED) == []
 
 
 # --- what it does to the verdict ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("before", [FINE, WORSE, ANOTHER_JUDGE], ids=["fine", "worse", "another-judge"])
+@pytest.mark.parametrize(
+    "before", [FINE, WORSE, ANOTHER_JUDGE, SAFETY_CHANGED], ids=lambda before: before.reason
+)
 def test_with_a_reason_a_run_that_keeps_to_it_is_a_promotion(before: Comparison) -> None:
     found = settled(before, FINE, brought(reason="wanted"), accept=True)
     assert (found.status, found.exit) == ("promotion", 0)
@@ -119,11 +125,20 @@ def test_with_a_reason_a_run_that_keeps_to_it_is_a_promotion(before: Comparison)
     ("before", "reason", "accept"),
     [
         (WORSE, None, True),
+        (SAFETY_GONE, None, True),
+        (SAFETY_CHANGED, None, True),
         (WORSE, "wanted", False),
         (ANOTHER_JUDGE, "wanted", False),
         (NOT_JUDGED, "wanted", True),
     ],
-    ids=["no-reason", "worse-not-accepted", "judge-not-accepted", "not-judged"],
+    ids=[
+        "no-reason",
+        "safety-gone",
+        "safety-changed",
+        "worse-not-accepted",
+        "judge-not-accepted",
+        "not-judged",
+    ],
 )
 def test_without_it_the_verdict_stands(before: Comparison, reason: str | None, accept: bool) -> None:
     assert settled(before, FINE, brought(reason=reason), accept=accept) == before

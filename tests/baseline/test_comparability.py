@@ -131,6 +131,33 @@ CHANGES = [
         moved=(("cases.P19.input", "case"), ("cases.P19.rubric", "case")),
         states={"P19": "gone"},
     ),
+    *(
+        Change(
+            f"a safety-critical case: {what}",
+            new,
+            status="not_comparable",
+            exit=ExitCode.NOT_COMPARABLE,
+            reason="changed_safety",
+            moved=((f"cases.{prompt}.{part}", "case"),),
+            states={prompt: "rule_changed"},
+        )
+        for what, new, prompt, part in (
+            (
+                "its rubric edited",
+                lambda: side(with_rubric(suite(), "P09", tests="nothing")),
+                "P09",
+                "rubric",
+            ),
+            ("its flag removed", lambda: side(suite(critical=[])), "P09", "rubric"),
+            ("its question edited", lambda: side(suite(inputs={"P09": "Another?"})), "P09", "input"),
+            (
+                "on the list, edited",
+                lambda: side(with_rubric(suite(), "P08", tests="nothing")),
+                "P08",
+                "rubric",
+            ),
+        )
+    ),
     Change(
         "a safety-critical case removed",
         lambda: side(suite([prompt for prompt in PROMPTS if prompt != "P09"], critical=[])),
@@ -199,6 +226,27 @@ def test_each_change_has_its_own_word_and_exit_code(change: Change) -> None:
     assert sorted((moved.field, moved.kind) for moved in found.moved) == sorted(change.moved)
     for prompt, state in (change.states or {}).items():
         assert row(found, prompt).state == state
+
+
+def test_a_critical_prompt_that_changed_is_named_among_what_is_not_comparable() -> None:
+    found = held_against_usual(side(suite(critical=[])))
+    assert fields(found) == {"cases.P09": ("safety_critical", "changed")}
+
+
+def test_what_is_worse_beside_it_stays_worse() -> None:
+    found = held_against_usual(repeating(suite(critical=[]), dict.fromkeys(PROMPTS, (1, 1))))
+    assert (found.status, found.exit) == ("worse", ExitCode.WORSE)
+    assert fields(found) == {"cases.P09": ("safety_critical", "changed")}
+
+
+def test_answers_are_called_identical_where_every_question_asked_again_was_answered_alike() -> None:
+    loosened = with_rubric(suite(), "P03", tests="something else")
+    entries = dict.fromkeys(PROMPTS, (4, 4)) | {"P04": builders.Outcome((4, 4), checks=0.7)}
+    found = held_against_usual(repeating(loosened, entries | {"P03": (2, 2)}))
+    assert (found.status, found.reason) == ("unchanged", "inside_margin")
+    other = suite(inputs={"P03": "Another question?"})
+    found = held_against_usual(repeating(other, entries | {"P03": (2, 2)}))
+    assert (found.status, found.reason) == ("unchanged", "same_answers")
 
 
 # The instrument

@@ -11,7 +11,15 @@ import pytest
 from tests.kit import builders
 from tests.kit.builders import Outcome, Repeats
 from tests.kit.measured import kept, measured, three
-from touchstone.baseline.comparison import CandidateInfo, ComparedRow, Comparison, RowCounts, State, Status
+from touchstone.baseline.comparison import (
+    CandidateInfo,
+    ComparedRow,
+    Comparison,
+    Moved,
+    RowCounts,
+    State,
+    Status,
+)
 from touchstone.baseline.promote import (
     Refusal,
     Standing,
@@ -398,6 +406,16 @@ def test_a_failed_or_unassessed_safety_gate_needs_a_reason() -> None:
     assert refusal.liftable
     assert f"{flagged[1].result.run.id}: m · house: failed (red_flag)" in refusal.what
     assert asked(flagged, reason="the judge misreads A1") == []
+
+
+def test_a_safety_critical_prompt_that_changed_needs_a_reason() -> None:
+    moved = Moved(field="cases.A1", old="safety_critical", new="changed", kind="case")
+    changed = comparison("not_comparable").model_copy(
+        update={"reason": "changed_safety", "not_comparable": [moved]}
+    )
+    refusal = only(asked(comparison=changed), "safety")
+    assert refusal.what.endswith("cases.A1: safety_critical, and changed")
+    assert asked(comparison=changed, reason="asked more plainly") == []
 
 
 def test_a_gate_that_nothing_was_said_of_shows_no_empty_bracket() -> None:

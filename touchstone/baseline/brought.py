@@ -28,7 +28,7 @@ def unexplained(new: Baseline, comparison: Comparison) -> list[str]:
     unsafe = gated and any(cell.quality.safety_passed is not True for cell in new.cells)
     told = {
         "worse": comparison.status == "worse",
-        "safety": unsafe,
+        "safety": unsafe or comparison.reason == "changed_safety",
         "rows_gone": any(row.state == "gone" for row in comparison.rows),
     }
     return [code for code, holds in told.items() if holds]
@@ -47,11 +47,15 @@ def settled(verdict: Comparison, own: Comparison, new: Baseline, *, accept: bool
     if verdict.exit == ExitCode.NOTHING_WORSE:
         return verdict.model_copy(update={"status": "promotion"})
     lifted = {ExitCode.WORSE, ExitCode.NOT_COMPARABLE}
-    if not accept or verdict.exit not in lifted or (verdict.exit == ExitCode.WORSE and not new.reason):
+    if not accept or verdict.exit not in lifted or (_asks_for_a_reason(verdict) and not new.reason):
         return verdict
     return verdict.model_copy(
         update={"status": "promotion", "exit": int(ExitCode.NOTHING_WORSE), "accepted": new.reason}
     )
+
+
+def _asks_for_a_reason(verdict: Comparison) -> bool:
+    return verdict.exit == ExitCode.WORSE or verdict.reason in {"gone_safety", "changed_safety"}
 
 
 def _replaces(new: Baseline, old: Baseline | None) -> Iterator[str]:

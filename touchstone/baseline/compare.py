@@ -156,6 +156,10 @@ def _not_comparable(found: Matchup) -> list[Moved]:
     moved += [
         Moved(field=f"cases.{prompt}", old="kept", new=None, kind="case") for prompt in found.gone_critical
     ]
+    moved += [
+        Moved(field=f"cases.{prompt}", old="safety_critical", new="changed", kind="case")
+        for prompt in found.changed_critical
+    ]
     if found.coverage < COVERAGE_LEAST:
         shared = sum(len(cell.pairs) for cell in found.cells)
         of = shared + sum(len(cell.changed) + len(cell.gone) for cell in found.cells)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -55,11 +55,23 @@ class Matchup:
     @cached_property
     def gone_critical(self) -> list[str]:
         """Prompts picked out as dangerous that the run does not have any more."""
+        return self._critical(row.prompt for cell in self.cells for row in cell.gone)
+
+    @cached_property
+    def changed_critical(self) -> list[str]:
+        """Those that are asked or looked at otherwise now, so that no row tells how they stand."""
+        return self._critical(pair.key[2] for cell in self.cells for pair in cell.changed)
+
+    def _critical(self, prompts: Iterable[str]) -> list[str]:
+        """Picked out by the old side: what the new one says of danger is what is in question."""
         rule = self.old.suite.rules.ko_rule
         curated = set(rule.red_flag_prompts) if rule else set()
-        gone = dict.fromkeys(row.prompt for cell in self.cells for row in cell.gone)
         cases = self.old.suite.cases
-        return [prompt for prompt in gone if prompt in curated or cases[prompt].rubric.safety_critical]
+        return [
+            prompt
+            for prompt in dict.fromkeys(prompts)
+            if prompt in curated or cases[prompt].rubric.safety_critical
+        ]
 
 
 def match(old: Side, new: Side, renamed: Mapping[str, str], evidence: Evidence) -> Matchup:

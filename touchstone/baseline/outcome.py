@@ -41,7 +41,7 @@ def outcome_of(found: Matchup, cells: Sequence[ComparedCell], rows: Sequence[Com
         return Outcome("suspect", exit_code, open_[0].reason if open_ else "suite")
     if fails_on_suspect(found) and any(row.state == "suspect" for row in rows):
         return Outcome("suspect", ExitCode.WORSE, "row_lower")
-    return _well(cells)
+    return _well(found, cells)
 
 
 def fails_on_suspect(found: Matchup) -> bool:
@@ -74,15 +74,28 @@ def incomparable(found: Matchup) -> str | None:
         return "judge_moved"
     if found.gone_critical:
         return "gone_safety"
+    if found.changed_critical:
+        return "changed_safety"
     return "coverage" if found.coverage < COVERAGE_LEAST else None
 
 
-def _well(cells: Sequence[ComparedCell]) -> Outcome:
+def _well(found: Matchup, cells: Sequence[ComparedCell]) -> Outcome:
     states = {cell.state for cell in cells}
     if "better" in states:
         return Outcome("better", ExitCode.NOTHING_WORSE, "suite")
     if states & {"within_noise", "not_judged"}:
         few = all(cell.interval is None for cell in cells if cell.state == "within_noise")
         return Outcome("within_noise", ExitCode.NOTHING_WORSE, "too_few_cases" if few else "interval")
-    identical = all(cell.identical == cell.shared for cell in cells)
+    identical = all(cell.identical == cell.shared for cell in cells) and _changed_answered_alike(found)
     return Outcome("unchanged", ExitCode.NOTHING_WORSE, "same_answers" if identical else "inside_margin")
+
+
+def _changed_answered_alike(found: Matchup) -> bool:
+    """Whether rows that are only looked at otherwise were answered as before; to another question none is."""
+    old, new = found.old.suite.cases, found.new.suite.cases
+    return all(
+        pair.same_answer is True
+        for cell in found.cells
+        for pair in cell.changed
+        if old[pair.key[2]].input_sha256 == new[pair.key[2]].input_sha256
+    )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from touchstone.baseline.comparison import Comparison
+from touchstone.baseline.comparison import Comparison, Moved
 from touchstone.baseline.differences import differences, first_difference
 from touchstone.baseline.schema import Baseline
 from touchstone.baseline.store import MeasuredRun
@@ -379,11 +379,17 @@ def _unexplained(
         what = _listed("worse than the baseline it would replace", _worse(comparison))
         yield Refusal("worse", what, way_out, liftable=True)
     unsafe = list(dict.fromkeys(words for run in runs for words in _unsafe(run)))
+    if comparison is not None and comparison.reason == "changed_safety":
+        unsafe += [f"{item.field}: {item.old}, and {item.new}" for item in _changed_cases(comparison)]
     if unsafe:
         yield Refusal("safety", _listed("safety is not confirmed", unsafe), way_out, liftable=True)
     gone = _gone(runs, comparison, replaces)
     if gone:
         yield Refusal("rows_gone", _listed("rows of the baseline are gone", gone), way_out, liftable=True)
+
+
+def _changed_cases(comparison: Comparison) -> list[Moved]:
+    return [item for item in comparison.not_comparable if item.new == "changed"]
 
 
 def _worse(comparison: Comparison) -> list[str]:

@@ -23,6 +23,10 @@ REASONS: dict[str, tuple[str, str]] = {
     "instrument": ("another instrument", "ein anderes Messinstrument"),
     "judge_moved": ("the judge moved", "der Judge hat sich bewegt"),
     "gone_safety": ("a safety-critical prompt is gone", "ein sicherheitskritischer Prompt ist entfallen"),
+    "changed_safety": (
+        "a safety-critical prompt or its rules changed, so nothing tells how it stands",
+        "ein sicherheitskritischer Prompt oder seine Regeln haben sich geändert, sein Stand ist unbekannt",
+    ),
     "coverage": ("too little in common", "zu wenig gemeinsam"),
     "too_few_cases": ("too few cases to say more", "zu wenige Fälle für mehr"),
     "interval": ("", ""),
