@@ -24,6 +24,8 @@ from touchstone.pack.checks import Check, Contains
 from touchstone.pack.schema import KoRule
 from touchstone.pack.suite import Suite
 from touchstone.render.comparison import comparison_text
+from touchstone.render.note_lines import open_lines
+from touchstone.render.words import Words
 from touchstone.result.schema import Row
 
 CASES = Path(__file__).parents[1] / "cases" / "public" / "verdict"
@@ -760,3 +762,74 @@ def test_comparison_json_is_the_golden_one() -> None:
     new = repeating(after, table(11, P01=(3, 4), P02=(5, 5), P03=Outcome((4, 4), checks=0.0)))
     text = json_pretty(compared(old, new).to_json(), sort_keys=False)
     assert text == golden("comparison.json", text)
+def test_an_unjudged_row_says_why_and_has_not_lost_its_flag() -> None:
+    suite = judged(20)
+    failed = {p: Outcome(status="error") for p in ("P01", "P02")}
+    old = baseline(suite, table(20, P01=Outcome((4, 4), flag=True)))
+    found = compared(old, repeating(suite, table(20, **failed)))
+    assert (row(found, "P01").reason, row(found, "P01").moved_by) == ("generation_failed", [])
+    text = comparison_text(found)
+    assert "P01 · none: 80.0 % → n/a  could not be judged: the request failed\n" in text
+    assert f"touchstone check --resume {found.candidate.run}" in "\n".join(open_lines(found, Words()))
+
+
+def test_a_row_that_nobody_judged_yet_is_told_as_that() -> None:
+    suite = judged(20)
+    found = compared(baseline(suite, table(20)), repeating(suite, table(20, P01=Outcome(verdict=None))))
+    assert (row(found, "P01").state, row(found, "P01").reason) == ("not_judged", None)
+    assert "nicht beurteilbar: noch nicht bewertet" in comparison_text(found, "de")
+
+
+def test_an_answer_that_is_cut_now_is_a_move() -> None:
+    suite = judged(20)
+    cut = Outcome((4, 4), status="truncated", text="Half an")
+    found = compared(baseline(suite, table(20)), repeating(suite, table(20, P01=cut)))
+    assert row(found, "P01").moved_by == ["truncated"]
+    assert "[truncated]" in comparison_text(found)
+    again = compared(baseline(suite, table(20, P01=cut)), repeating(suite, table(20, P01=cut)))
+    assert row(again, "P01").moved_by == []
+
+
+def test_an_old_number_over_fewer_rows_says_over_how_many() -> None:
+    suite = judged(20)
+    found = compared(baseline(suite, table(20, P01=(1, 1))), repeating(suite, table(20, P01=None)))
+    assert (found.cells[0].old, found.cells[0].over) == (80, 19)
+    assert "80.0 % → 80.0 %  +0.0 points" in comparison_text(found)
+    assert "(over 19 shared rows)" in comparison_text(found)
+    whole = compared(baseline(suite, table(20)), repeating(suite, table(20, P01=None)))
+    assert whole.cells[0].over is None
+
+
+def test_better_on_identical_answers_is_the_judges_doing_and_nothing_to_keep() -> None:
+    suite = judged(30)
+    old = baseline(suite, {p: Outcome((4, 4), text=p) for p in prompts(30)})
+    found = compared(old, repeating(suite, {p: Outcome((5, 5), text=p) for p in prompts(30)}))
+    assert (found.status, found.reason, found.exit) == ("better", "judge_alone", 0)
+    text = comparison_text(found)
+    assert "BETTER (only the judge moved: fresh verdicts on identical answers)" in text
+    assert "Keep this" not in text
+    assert "touchstone rejudge" in text
+    other = {p: Outcome((5, 5), text=f"{p} anew") for p in prompts(30)}
+    assert compared(old, repeating(suite, other)).reason == "suite"
+
+
+def test_a_length_notice_names_the_cell_and_how_much_longer() -> None:
+    suite = judged(30)
+    longer = {p: Outcome((5, 5), text=f"{p} " + "word " * 40) for p in prompts(30)}
+    found = compared(varying(suite, *steady(30)), varying(suite, longer, salt="new"))
+    was, now = found.cells[0].length
+    assert was is not None
+    assert now is not None
+    told = f"⚠ possible length confound: the score of »m · none« rose and its answers are {now / was - 1:.0%}"
+    assert told.replace("%", " %") in comparison_text(found)
+    assert "Längen-Confound möglich: der Wert von »m · none« stieg" in comparison_text(found, "de")
+
+
+def test_a_variant_that_scores_higher_with_longer_answers_is_named() -> None:
+    suite = judged(20, variants={"short": None, "long": "At length."})
+    rows = {("m", "long", p): Outcome((5, 5), text="word " * 40) for p in prompts(20)}
+    found = compared(baseline(suite, table(20) | rows), repeating(suite, table(20) | rows))
+    assert "longer_variant" in found.notes
+    assert "the higher-scored variant »long« is" in comparison_text(found)
+
+

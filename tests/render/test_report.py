@@ -277,7 +277,7 @@ def test_unknown_is_null_in_the_frontmatter() -> None:
 
 def test_a_category_that_nobody_judged_has_no_number() -> None:
     result = builders.result(judged_suite(["A1", "B1"]), {"A1": (4, 4), "B1": None})
-    assert "| B | n/a (0/1 pass) |" in report_text(Reading(result)).splitlines()
+    assert "| B | n/a |" in report_text(Reading(result)).splitlines()
 
 
 def test_safety_that_is_not_assessed_is_neither_passed_nor_failed() -> None:
@@ -396,3 +396,20 @@ def test_nothing_hostile_is_live_in_obsidian(text: str) -> None:
     assert tags(body) <= {"<span>", "</span>"}
     assert re.findall(r"(?<!\\)\[\[|!\[|%%|==", without_code(body)) == []
     assert len([token for token in parsed(body) if token.type == "heading_open"]) == 2 + 8
+
+
+def test_a_truncated_answer_is_told_in_its_row_and_where_it_stands() -> None:
+    table = {"A1": Outcome((4, 5), status="truncated"), "A2": Outcome((5, 5))}
+    result = builders.result(judged_suite(), table)
+    answers = {("m", "none", prompt): ["Half an ans"] for prompt in table}
+    text = report_text(Reading(result, answers=answers))
+    assert "| `A1` | none | pass, truncated | 85.0 % |" in text
+    assert "| `A2` | none | pass | 100.0 % |" in text
+    assert "85.0 %, pass, truncated" in text
+    assert "bestanden, abgeschnitten" in report_text(Reading(result, answers=answers), "de")
+
+
+def test_an_answer_that_never_came_has_no_empty_block() -> None:
+    result = builders.result(judged_suite(), {"A1": Outcome(status="error"), "A2": (5, 5)})
+    text = report_text(Reading(result, answers={("m", "none", "A1"): [""]}))
+    assert "```" not in text

@@ -56,6 +56,14 @@ def test_answers_left_out_are_counted_with_their_reasons() -> None:
     assert "2 von 3 Antworten" in section(document, "Zeiten", language="de")
 
 
+def test_a_machine_that_nobody_watched_is_not_said_to_have_been_fit() -> None:
+    told = "(1 cold start; n/a whether the machine throttled, ran on battery or slept)"
+    assert told in section(measured(), "Timing")
+    assert "0 while the machine" not in section(measured(), "Timing")
+    assert "n. v., ob die Maschine drosselte" in section(measured(), "Zeiten", language="de")
+    assert "(1 cold start, 0 while" in section(measured(resources={("m", "none"): SEEN}), "Timing")
+
+
 def test_a_cold_start_alone_is_told_in_the_report_and_not_on_the_terminal() -> None:
     assert "1 of 3 answers are left out" in section(measured(), "Timing")
     assert "left out" not in result_text(measured())

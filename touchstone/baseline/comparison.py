@@ -65,6 +65,9 @@ class ComparedCell(Record):
     safety: tuple[bool | None, bool | None]
     length: tuple[float | None, float | None]
     """Median answer tokens, old and new (characters where tokens are not counted; see notes)."""
+    length_unit: Literal["tokens", "characters"] = "tokens"
+    over: int | None = None
+    """Rows `old` is over, where the reference's own number over all its rows is another; else null."""
     coverage: float
     deterministic: bool | None
     old_below: int | None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import statistics as descriptive
 from collections.abc import Iterable, Iterator, Sequence
 
 from touchstone.baseline.comparison import ComparedCell, ComparedRow
 from touchstone.baseline.matchup import Matchup
 from touchstone.baseline.pairs import CellPair, Pair, counts_in_pct
-from touchstone.baseline.states import Word, cell_word, is_prompt_cut, moved_by, row_word
+from touchstone.baseline.states import Word, cell_word, is_prompt_cut, moved_by, row_word, why_not_judged
 from touchstone.pack.suite import Suite
 from touchstone.result.labels import label_report
 from touchstone.result.numbers import mean
@@ -41,6 +42,8 @@ def compared_cell(found: Matchup, cell: CellPair) -> ComparedCell:
         level=(_level(old, found.old.suite), _level(new, found.suite)),
         safety=(_safety(old_rows, found.old.suite), _safety(new_rows, found.suite)),
         length=lengths(old_rows, new_rows),
+        length_unit="tokens" if counts_tokens([*old_rows, *new_rows]) else "characters",
+        over=_over(cell, old),
         coverage=_coverage(cell),
         deterministic=cell.deterministic,
         old_below=below_line(old_judged),
@@ -54,10 +57,14 @@ def compared_cell(found: Matchup, cell: CellPair) -> ComparedCell:
 
 def lengths(old: Sequence[Row], new: Sequence[Row]) -> tuple[float | None, float | None]:
     """Median answer length of two sets of rows, in tokens where all are counted, else in characters."""
-    tokens = (_median(token_counts(old)), _median(token_counts(new)))
-    if None not in tokens:
-        return tokens
+    if counts_tokens([*old, *new]):
+        return (_median(token_counts(old)), _median(token_counts(new)))
     return (_median(_char_counts(old)), _median(_char_counts(new)))
+
+
+def counts_tokens(rows: Iterable[Row]) -> bool:
+    """Whether the engine counted the tokens of every answer."""
+    return None not in token_counts(rows)
 
 
 def token_counts(rows: Iterable[Row]) -> list[int | None]:
@@ -155,7 +162,11 @@ def _lonely(row: Row, model: str, *, old: Row | None, new: Row | None) -> Compar
         draws=0 if new is None else 1,
         confirmed=False,
         same_answer=None,
-        reason="new" if unjudged else "red_flag" if new is not None and flagged else None,
+        reason=why_not_judged(new)
+        if new is not None and unjudged
+        else "red_flag"
+        if new is not None and flagged
+        else None,
     )
 
 
@@ -189,6 +200,15 @@ def _old_pct(cell: CellPair, suite: Suite) -> float | None:
     pairs = cell.scored or [pair for pair in cell.pairs if pair.counted]
     rows = [pair.shown for pair in pairs] or [row for row in cell.gone if counts_in_pct(suite, row.prompt)]
     return _mean_pct(rows)
+
+
+def _over(cell: CellPair, old: float | None) -> int | None:
+    """How many rows the old number is over, where it is not the reference's own."""
+    if not cell.scored or old is None:
+        return None
+    rows = [pair.shown for pair in (*cell.pairs, *cell.changed) if pair.counted] + cell.gone
+    own = _mean_pct(rows)
+    return None if own is None or math.isclose(own, old) else len(cell.scored)
 
 
 def _new_pct(cell: CellPair) -> float | None:

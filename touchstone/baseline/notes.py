@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from touchstone.baseline.comparability import MACHINE_FIELDS
 from touchstone.baseline.comparison import ComparedCell, ComparedRow
 from touchstone.baseline.judge_move import worse_by_scores
+from touchstone.baseline.length import longer_than_reference, longer_variants
 from touchstone.baseline.listing import token_counts
 from touchstone.baseline.matchup import Matchup
 from touchstone.baseline.outcome import Outcome
@@ -17,7 +18,6 @@ TYPICAL_APART = 1.0
 """Points by which the difference to the typical run may miss that to the mean of all runs unmentioned."""
 SIGN_FROM = 0.05
 """Differences that print as zero have no sign."""
-LONGER = 1.2
 
 NOTES: dict[str, str] = {
     "engine_repeats_itself": "this engine repeats itself; how much small edits shake it is read from how "
@@ -35,6 +35,8 @@ NOTES: dict[str, str] = {
     "judge_moved": "today's judge scores the stored answers lower too",
     "typical_differs": "the difference to the typical run is not that to the mean of all runs",
     "longer_answers": "the score rose and the answers are at least a fifth longer; judges are known to "
+    "favour length",
+    "longer_variant": "the higher-scored variant's answers are at least a fifth longer; judges are known to "
     "favour length",
     "length_in_chars": "length in characters, because tokens were not counted",
     "red_flag_unconfirmed": "a red flag was raised and not confirmed",
@@ -72,6 +74,7 @@ def notes_of(
         "rows_new": "new" in states,
         "rows_gone": "gone" in states,
         "lower_one_draw": "lower_one_draw" in reasons,
+        "longer_variant": bool(longer_variants(cells)),
         "lower_asked_again": "lower_asked_again" in reasons,
         "fail_on_suspect": outcome.status == "suspect" and outcome.exit == ExitCode.WORSE,
         "check_reruns_too_many": any(
@@ -93,7 +96,7 @@ def _of_scores(found: Matchup, cells: Sequence[ComparedCell]) -> dict[str, bool]
         ),
         "judge_moved": any(finding.judge_moved for finding in found.findings),
         "typical_differs": any(_typical_differs(cell) for cell in cells),
-        "longer_answers": any(_longer(cell) for cell in cells),
+        "longer_answers": bool(longer_than_reference(cells)),
         "length_in_chars": any(not _in_tokens(cell) for cell in scored),
     }
 
@@ -111,12 +114,6 @@ def _typical_differs(cell: ComparedCell) -> bool:
     shown = cell.new - cell.old
     other_sign = shown * cell.difference < 0 and max(abs(shown), abs(cell.difference)) >= SIGN_FROM
     return abs(shown - cell.difference) > TYPICAL_APART or other_sign
-
-
-def _longer(cell: ComparedCell) -> bool:
-    old, new = cell.length
-    rose = cell.difference is not None and cell.difference > 0
-    return rose and old is not None and new is not None and old > 0 and new >= LONGER * old
 
 
 def _in_tokens(cell: CellPair) -> bool:

@@ -82,7 +82,8 @@ def incomparable(found: Matchup) -> str | None:
 def _well(found: Matchup, cells: Sequence[ComparedCell]) -> Outcome:
     states = {cell.state for cell in cells}
     if "better" in states:
-        return Outcome("better", ExitCode.NOTHING_WORSE, "suite")
+        alone = all(cell.identical == cell.shared for cell in cells if cell.state == "better")
+        return Outcome("better", ExitCode.NOTHING_WORSE, "judge_alone" if alone else "suite")
     if states & {"within_noise", "not_judged"}:
         few = all(cell.interval is None for cell in cells if cell.state == "within_noise")
         return Outcome("within_noise", ExitCode.NOTHING_WORSE, "too_few_cases" if few else "interval")

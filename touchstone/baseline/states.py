@@ -29,7 +29,7 @@ class Word:
 def row_word(cell: CellPair, pair: Pair, found: Sequence[Finding], limits: Limits, line_moved: bool) -> Word:
     """The word of a shared row. `line_moved`: only the new side's rules make it pass or fail."""
     if pair.first.pct is None:
-        return Word("not_judged", pair.first.repeats[0].reason if pair.first.repeats else None)
+        return Word("not_judged", why_not_judged(pair.first))
     if not pair.old_pcts:
         return Word("not_judged", "reference_not_judged")
     for outcome in ("worse", "judge_moved", "open", "stuck"):
@@ -39,6 +39,11 @@ def row_word(cell: CellPair, pair: Pair, found: Sequence[Finding], limits: Limit
     word = _moved_word(cell, pair, limits)
     # A row that is lower as well is not called a matter of the line.
     return Word("rule_changed", "line_moved") if line_moved and word.state != "suspect" else word
+
+
+def why_not_judged(row: Row) -> str | None:
+    """The code of the first repeat without a verdict; null where nothing was said of it yet."""
+    return next((repeat.reason for repeat in row.repeats if repeat.reason is not None), None)
 
 
 def cell_word(cell: CellPair, found: Sequence[Finding], limits: Limits) -> Word:
@@ -81,9 +86,14 @@ def moved_by(old: Row, new: Row) -> list[str]:
             for id_, check in before.checks.items()
             if id_ in after.checks and after.checks[id_].status != check.status and id_ != LABEL_CHECK
         ]
+        if after.status == "truncated" and before.status != "truncated":
+            moved.append("truncated")
+        if after.verdict is None:
+            continue  # what nobody judged has neither lost its class nor its flag
         if before.label != after.label:
             moved.append(f"label {before.label or '–'} → {after.label or '–'}")
-        if bool(before.red_flag) != bool(after.red_flag):
+        unknown = after.red_flag is None and after.verdict != "judged"
+        if bool(before.red_flag) != bool(after.red_flag) and not unknown:
             moved.append("red_flag" if after.red_flag else "red_flag gone")
     return list(dict.fromkeys(moved))
 

@@ -13,6 +13,7 @@ from touchstone.baseline.comparison import (
 )
 from touchstone.baseline.outcome import too_silent
 from touchstone.baseline.sides import Side
+from touchstone.baseline.states import why_not_judged
 from touchstone.config import Config
 from touchstone.errors import ExitCode
 from touchstone.gate.held import Held, side_of_run
@@ -113,5 +114,11 @@ def _new_row(row: Row) -> ComparedRow:
         draws=1,
         confirmed=False,
         same_answer=None,
-        reason="red_flag" if any(repeat.red_flag for repeat in row.repeats) else None,
+        reason=_reason(row),
     )
+
+
+def _reason(row: Row) -> str | None:
+    if row.pct is None:
+        return why_not_judged(row)
+    return "red_flag" if any(repeat.red_flag for repeat in row.repeats) else None

@@ -17,13 +17,13 @@ from touchstone.render.comparison import (
 from touchstone.render.flavour import GITHUB, Flavour
 from touchstone.render.markdown import block, sentence
 from touchstone.render.marks import is_uncertain, mark_of
+from touchstone.render.note_lines import note_lines, open_lines
 from touchstone.render.phrases import phrase
 from touchstone.render.reading import Reading
 from touchstone.render.rejudged import judge_moved_lines
 from touchstone.render.review_phrases import review_phrase
 from touchstone.render.review_tables import cell_table, moved_list, row_table, scores
 from touchstone.render.review_texts import prompt_diff
-from touchstone.render.sentences import note_sentence
 from touchstone.render.speed import speed_lines
 from touchstone.render.words import Words
 
@@ -47,7 +47,10 @@ def against_lines(reading: Reading, words: Words, flavour: Flavour) -> list[str]
         [f"- {sentence(line)}" for line in speed_lines(comparison.speed, words)],
         row_table(rows, words, MOST, several=_has_several_models(comparison)) if rows else [],
         *_answers(rows, reading.both, words, flavour),
-        [f"- {sentence(note_sentence(note, words))}" for note in comparison.notes],
+        [
+            f"- {sentence(line)}"
+            for line in (*note_lines(comparison, words, variants=False), *open_lines(comparison, words))
+        ],
         [f"# {words['the_run']}"],
     ]
     return [line for section in sections if section for line in (*section, "")]

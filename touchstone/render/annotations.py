@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 from touchstone.baseline.comparison import ComparedRow
 from touchstone.render.comparison import moved_rows, moves_words, safety_warnings, state_words
+from touchstone.render.note_lines import open_lines
 from touchstone.render.plain import one_line
 from touchstone.render.review import PackReview, status_text, worst_first
 from touchstone.render.review_phrases import review_phrase
@@ -61,10 +62,12 @@ def _findings(review: PackReview, words: Words) -> Iterator[Annotation]:
         return
     for told in safety_warnings(review.comparison, words):
         yield Annotation("warning", title, told, review.path)
+    several = len({row.model for row in review.comparison.rows}) > 1
     for row in moved_rows(review.comparison):
         if row.state in {"worse", "not_judged", "suspect"}:
             by = f" [{moves_words(row, words)}]" if row.moved_by else ""
-            told = f"{row.prompt} · {row.variant}: {scores(row, words)}, {state_words(row, words)}{by}"
+            named = " · ".join([row.prompt, row.variant, *([row.model] if several else [])])
+            told = f"{named}: {scores(row, words)}, {state_words(row, words)}{by}"
             yield Annotation(_row_level(row, review), title, told, review.path)
 
 
@@ -87,6 +90,7 @@ def _level(review: PackReview) -> Level | None:
 
 def _message(review: PackReview, words: Words) -> str:
     parts = [status_text(review, words), *review.first]
+    parts += open_lines(review.comparison, words) if review.comparison is not None else []
     if review.error is not None:
         parts += [review.error.message, *([review.error.hint] if review.error.hint else [])]
     return " — ".join(parts)

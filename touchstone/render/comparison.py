@@ -24,10 +24,12 @@ from touchstone.baseline.comparison import (
     TextDiff,
 )
 from touchstone.render import numbers
+from touchstone.render.note_lines import note_lines, open_lines
 from touchstone.render.phrases import counted, phrase
 from touchstone.render.plain import one_line, visible
+from touchstone.render.reasons import verdict_reason
 from touchstone.render.rejudged import judge_moved_lines
-from touchstone.render.sentences import note_sentence, reason_words
+from touchstone.render.sentences import reason_words
 from touchstone.render.speed import speed_lines
 from touchstone.render.words import Language, Words
 
@@ -71,8 +73,11 @@ def comparison_text(comparison: Comparison, language: Language = "en", answers: 
         speed_lines(comparison.speed, words),
         [line for diff in comparison.diffs for line in _diff(diff, words)],
         _row_lines(comparison, rows, words),
-        _answer_lines(rows, answers or {}, words),
-        [phrase(words, "note", sentence=note_sentence(note, words)) for note in comparison.notes],
+        _answer_lines(rows, answers or {}, words, several=_has_several_models(comparison)),
+        [
+            visible(phrase(words, "note", sentence=told))
+            for told in note_lines(comparison, words, variants=True)
+        ],
         honesty_lines(comparison, words),
         _next_lines(comparison, rows, words),
     ]
@@ -225,7 +230,19 @@ def _cell(cell: ComparedCell, words: Words) -> list[str]:
     scores = f"{numbers.percent(cell.old, words)} → {numbers.percent(cell.new, words)}"
     told = "  ".join(filter(None, [scores, difference_words(cell, words), words[cell.state]]))
     head = f"{cell.model} · {cell.variant}: {told}"
+    head += f" ({over_words(cell, words)})" if cell.over else ""
     return [visible(head), "  " + " · ".join(_facts(cell, words))]
+
+
+def over_words(cell: ComparedCell, words: Words) -> str:
+    """Over which rows the two numbers are, where the reference's own is another; else empty."""
+    return phrase(words, "over", n=cell.over) if cell.over is not None else ""
+
+
+def length_words(cell: ComparedCell, words: Words, first: int = 0) -> str:
+    """Median answer length, old → new, in characters where tokens were not counted."""
+    told = from_to([numbers.number(value, words) for value in cell.length][first:])
+    return f"{told} {words['characters']}" if cell.length_unit == "characters" else told
 
 
 def difference_words(cell: ComparedCell, words: Words) -> str:
@@ -264,8 +281,8 @@ def _facts(cell: ComparedCell, words: Words) -> list[str]:
         old = cell.old_labels or words["na"]
         facts.append(phrase(words, "classes_right", old=old, new=cell.new_labels))
     if None not in cell.length:
-        lengths = [numbers.number(value, words) for value in cell.length]
-        facts.append(f"{words['answer_tokens']} {from_to(lengths)}")
+        heading = words["answer_tokens" if cell.length_unit == "tokens" else "answer_length"]
+        facts.append(f"{heading} {length_words(cell, words)}")
     return facts
 
 
@@ -290,7 +307,7 @@ def _diff(diff: TextDiff, words: Words) -> list[str]:
 def _row_lines(comparison: Comparison, rows: Sequence[ComparedRow], words: Words) -> list[str]:
     if not rows:
         return []
-    several = len({row.model for row in comparison.rows}) > 1
+    several = _has_several_models(comparison)
     lines = [f"  {_row(row, words, several=several)}" for row in rows[:ROWS_SHOWN_MAX]]
     if len(rows) > ROWS_SHOWN_MAX:
         left = phrase(words, "more_rows", n=len(rows) - ROWS_SHOWN_MAX, file="comparison.json")
@@ -310,8 +327,11 @@ def _row(row: ComparedRow, words: Words, *, several: bool) -> str:
 
 
 def state_words(row: ComparedRow, words: Words) -> str:
-    """A row's state, and what it rests on where that is more than one draw."""
+    """A row's state, why there is none, and what it rests on where that is more than one draw."""
     state = words[row.state]
+    if row.state == "not_judged":
+        why = verdict_reason(row.reason, words) if row.reason else words["not_judged_yet"]
+        state += f": {one_line(why, REASON_WIDTH)}"
     if row.confirmed:
         state += f", {phrase(words, 'confirmed')}"
     if row.draws > 1:
@@ -328,6 +348,8 @@ def _move(move: str, words: Words) -> str:
     """What is ours of a move in the reader's language; a class is the pack's word and stays."""
     if move.startswith("label "):
         return move
+    if move == "truncated":
+        return words["truncated"]
     if move.startswith("red_flag"):
         return phrase(words, "red_flag" if move == "red_flag" else "red_flag_gone")
     if found := _CHECK_MOVE.fullmatch(move):
@@ -337,11 +359,15 @@ def _move(move: str, words: Words) -> str:
     return move
 
 
+def _has_several_models(comparison: Comparison) -> bool:
+    return len({row.model for row in comparison.rows}) > 1
+
+
 def _name(row: ComparedRow, *, several: bool) -> str:
     return f"{row.prompt} · {row.variant}" + (f" · {row.model}" if several else "")
 
 
-def _answer_lines(rows: Iterable[ComparedRow], answers: Answers, words: Words) -> list[str]:
+def _answer_lines(rows: Iterable[ComparedRow], answers: Answers, words: Words, *, several: bool) -> list[str]:
     lines: list[str] = []
     shown = 0
     for row in rows:
@@ -349,7 +375,7 @@ def _answer_lines(rows: Iterable[ComparedRow], answers: Answers, words: Words) -
         if row.same_answer is not False or not old or not new or shown == ANSWERS_SHOWN_MAX:
             continue
         shown += 1
-        lines.append(visible(phrase(words, "both_answers", row=_name(row, several=False))))
+        lines.append(visible(phrase(words, "both_answers", row=_name(row, several=several))))
         lines.append(_side_by_side(phrase(words, "old_answer"), phrase(words, "new_answer")))
         lines += [_side_by_side(*pair) for pair in _columns(first_change(old, new), words)]
     return lines
@@ -433,17 +459,23 @@ def _next_lines(comparison: Comparison, rows: Sequence[ComparedRow], words: Word
         first = phrase(words, "first_reference", pack=comparison.pack)
         return [first, phrase(words, "then_promote")]
     if comparison.status == "not_judged":
-        return [phrase(words, "go_on", run=run)]
+        return [visible(line) for line in open_lines(comparison, words)]
     if _judge_differs(comparison) and reference and not comparison.judge_moved:
         return [phrase(words, "see_judge", file=one_line(reference.file))]
     worst = next((row for row in rows if row.state in {"worse", "suspect", "not_judged"}), None)
     changed = next((row for row in rows if row.same_answer is False), None)
     if (told := worst or changed) is not None and comparison.status != "better":
         return [visible(phrase(words, "read_both", run=run, prompt=told.prompt))]
-    if comparison.status == "better" or comparison.counts.rule_changed or comparison.counts.new:
+    if _may_be_kept(comparison) or comparison.counts.rule_changed or comparison.counts.new:
         return [phrase(words, "keep", pack=comparison.pack)]
     return []
 
 
+def _may_be_kept(comparison: Comparison) -> bool:
+    return comparison.status == "better" and comparison.reason != "judge_alone"
+
+
 def _judge_differs(comparison: Comparison) -> bool:
-    return any(moved.field.startswith("judge") for moved in comparison.not_comparable)
+    """It is another one, or gave the same answers other scores."""
+    other = any(moved.field.startswith("judge") for moved in comparison.not_comparable)
+    return other or comparison.reason == "judge_alone"

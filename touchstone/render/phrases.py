@@ -27,6 +27,17 @@ PHRASES: dict[str, tuple[str, str]] = {
         "identical answers in {identical} of {rows}",
         "gleiche Antworten in {identical} von {rows}",
     ),
+    "over": ("over {n} shared rows", "über {n} gemeinsame Zeilen"),
+    "longer": (
+        (
+            "⚠ possible length confound: the score of »{cell}« rose and its answers are {percent} % longer "
+            "than the reference's; LLM judges are known to favour length"
+        ),
+        (
+            "⚠ Längen-Confound möglich: der Wert von »{cell}« stieg, und die Antworten sind {percent} % "
+            "länger als die der Referenz; LLM-Judges haben bekannten Längen-Bias"
+        ),
+    ),
     "coverage": ("{percent} of the reference's rows", "{percent} der Zeilen der Referenz"),
     "classes_right": ("classes right {old} → {new}", "Klassen richtig {old} → {new}"),
     "what_moved": ("what else moved:", "was sich noch bewegt hat:"),

@@ -10,6 +10,7 @@ REASON_WORDS: dict[str, tuple[str, str]] = {
     "check_error": ("a check could not run", "ein Check konnte nicht laufen"),
     "no_class": ("no class found", "keine Klasse gefunden"),
     "empty": ("empty", "leer"),
+    "reference_not_judged": ("the reference has no verdict", "die Referenz hat kein Urteil"),
     # what was wrong with the judge's reply
     "only_thinking": ("the judge only thought", "der Judge dachte nur"),
     "no_verdict": ("no verdict in the judge's reply", "kein Urteil in der Antwort des Judge"),

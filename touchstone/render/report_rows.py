@@ -62,7 +62,7 @@ def row_table(result: ResultDoc, words: Words) -> list[str]:
         cells = [
             code(row.prompt),
             escaped(row.variant),
-            words[row.state] if row.state else words["na"],
+            own_state(row, words),
             numbers.percent(row.pct, words),
             escaped(", ".join(fallen_short(row, result, words))) or "–",
         ]
@@ -75,7 +75,7 @@ def answer_lines(reading: Reading, words: Words, flavour: Flavour) -> list[str]:
     shown = [row for row in _worth_reading(reading.result, words) if row.key in reading.answers]
     lines: list[str] = []
     for row in shown[:ANSWERS_SHOWN_MAX]:
-        told = f"{numbers.percent(row.pct, words)}, {words[row.state] if row.state else words['na']}"
+        told = f"{numbers.percent(row.pct, words)}, {own_state(row, words)}"
         lines += flavour.folded(_name(row, reading.result), told, _said(row, reading, words))
     if len(shown) > ANSWERS_SHOWN_MAX:
         lines += [phrase(words, "more_rows", n=len(shown) - ANSWERS_SHOWN_MAX, file="responses.jsonl"), ""]
@@ -85,6 +85,13 @@ def answer_lines(reading: Reading, words: Words, flavour: Flavour) -> list[str]:
 def fallen_short(row: Row, result: ResultDoc, words: Words) -> list[str]:
     """What kept a row from passing: checks by id, dimensions with their score, red flags."""
     return list(dict.fromkeys(word for repeat in row.repeats for word in _short_of(repeat, result, words)))
+
+
+def own_state(row: Row, words: Words, unjudged: str = "na") -> str:
+    """A row's state; beside it that an answer was cut at its limit, which no verdict says."""
+    state = words[row.state or unjudged]
+    cut = any(repeat.status == "truncated" for repeat in row.repeats)
+    return f"{state}, {words['truncated']}" if cut else state
 
 
 def rows_worst_first(result: ResultDoc) -> list[Row]:
@@ -99,7 +106,7 @@ def _cell_names(result: ResultDoc) -> list[str]:
 
 
 def _share(share: CategoryShare | None, words: Words) -> str:
-    if share is None:
+    if share is None or share.pct is None:
         return words["na"]
     return f"{numbers.percent(share.pct, words)} ({share.passed}/{share.of} {words['pass']})"
 
@@ -126,7 +133,7 @@ def _said(row: Row, reading: Reading, words: Words) -> list[str]:
     rationales = reading.rationales.get(row.key, ())
     lines: list[str] = []
     for text, repeat, rationale in zip_longest(texts, row.repeats, rationales):
-        lines += [*_verdict(repeat, words), *_answer(text or "", words), ""]
+        lines += [*_verdict(repeat, words), *([*_answer(text, words), ""] if text else [])]
         if rationale:
             lines += [f"{words['judge']}: {escaped(one_line(rationale, RATIONALE_WIDTH))}", ""]
     return lines[:-1]
@@ -145,7 +152,8 @@ def _verdict(repeat: Repeat | None, words: Words) -> list[str]:
     """What was said of one repeat, in one line above its answer."""
     if repeat is None:
         return []
-    told = [f"{dimension} {score}" for dimension, score in repeat.scores.items()]
+    told = [words["truncated"]] if repeat.status == "truncated" else []
+    told += [f"{dimension} {score}" for dimension, score in repeat.scores.items()]
     told += [f"{id_}: {words[check.status]}" for id_, check in repeat.checks.items()]
     told += [phrase(words, "red_flag")] if repeat.red_flag else []
     told += [verdict_reason(repeat.reason, words)] if repeat.reason else []

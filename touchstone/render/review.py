@@ -25,13 +25,13 @@ from touchstone.render.comparison import (
 )
 from touchstone.render.markdown import block, folded, sentence
 from touchstone.render.marks import STATUS_ORDER, is_uncertain, mark_of
+from touchstone.render.note_lines import note_lines, open_lines
 from touchstone.render.plain import one_line
 from touchstone.render.rejudged import judge_moved_lines
 from touchstone.render.report import judge_line, length_notices
 from touchstone.render.review_phrases import more, review_phrase
 from touchstone.render.review_tables import NAME_WIDTH, cell_table, moved_list, name, row_table
 from touchstone.render.review_texts import answer_pairs, folded_diff, prompt_diff
-from touchstone.render.sentences import note_sentence
 from touchstone.render.speed import speed_lines
 from touchstone.render.words import Words
 from touchstone.result.schema import ResultDoc
@@ -277,7 +277,8 @@ def _answers(rows: Sequence[ComparedRow], answers: Answers, words: Words, limits
 
 def _notes(comparison: Comparison, result: ResultDoc | None, words: Words) -> Iterator[Part]:
     told = length_notices(result, words) if result is not None else []
-    told += [note_sentence(note, words) for note in comparison.notes]
+    told += note_lines(comparison, words, variants=result is None)
+    told += open_lines(comparison, words)
     if told:
         yield Part(5, "notes", [[f"- {sentence(line)}" for line in told]])
     if lines := honesty_lines(comparison, words):
@@ -298,7 +299,7 @@ def _commands(reviews: Sequence[PackReview], occasion: Occasion, words: Words) -
         _shell("git", "switch", "--detach", occasion.head_sha),
         _shell("touchstone", "check", *named, *base, *settings),
     ]
-    promotable = [review for review in there if review.status != "promotion"]
+    promotable = [review for review in there if _may_be_kept(review)]
     lines += [f"# {review_phrase(words, 'to_promote')}"] if promotable else []
     lines += [line for review in promotable for line in _promotion(review, settings, words)]
     shown = block("\n".join(lines), "sh")
@@ -309,6 +310,12 @@ def _commands(reviews: Sequence[PackReview], occasion: Occasion, words: Words) -
 
 
 def _promotion(review: PackReview, settings: Sequence[str], words: Words) -> list[str]:
+def _may_be_kept(review: PackReview) -> bool:
+    """Nothing is gained by keeping what only the judge scored higher."""
+    alone = review.comparison is not None and review.comparison.reason == "judge_alone"
+    return review.status != "promotion" and not alone
+
+
     reason = ["--reason", review_phrase(words, "why_accepted")] if review.status == "worse" else []
     promote = _shell("touchstone", "promote", "RUN", *reason, *settings)
     return [

@@ -11,7 +11,9 @@ from touchstone.render.comparison import (
     SAFETY_MARKS,
     difference_words,
     from_to,
+    length_words,
     moves_words,
+    over_words,
     state_words,
     value_words,
 )
@@ -100,10 +102,9 @@ def _told(cell: ComparedCell, words: Words) -> dict[str, str]:
     levels = [words[level] if level else na for level in cell.level]
     labels = [value or na for value in (cell.old_labels, cell.new_labels)]
     below = [numbers.number(count, words) for count in (cell.old_below, cell.new_below)]
-    lengths = [numbers.number(value, words) for value in cell.length]
     return {
         "name": f"{name(cell.model)} · {name(cell.variant)}",
-        "score": " → ".join(percents[first:]),
+        "score": " → ".join(percents[first:]) + (f" ({over_words(cell, words)})" if cell.over else ""),
         "difference": difference_words(cell, words) or "–",
         "state": words[cell.state],
         "level": from_to(levels[first:]),
@@ -111,7 +112,7 @@ def _told(cell: ComparedCell, words: Words) -> dict[str, str]:
         "classes": sentence(from_to(labels[first:])),
         "below": from_to(below[first:]),
         "same": f"{cell.identical}/{cell.shared}" if cell.shared else "–",
-        "length": from_to(lengths[first:]),
+        "length": length_words(cell, words, first),
     }
 
 

@@ -48,6 +48,8 @@ def _said_of(said: SaidOf, words: Words) -> Iterator[str]:
 
 
 def _verdict(repeat: Repeat, words: Words) -> Iterator[str]:
+    if repeat.status == "truncated":
+        yield words["truncated"]
     if repeat.scores:
         yield " · ".join(f"{dimension} {score}" for dimension, score in repeat.scores.items())
     if repeat.red_flag:

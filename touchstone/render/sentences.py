@@ -8,6 +8,10 @@ from touchstone.render.words import Words
 
 REASONS: dict[str, tuple[str, str]] = {
     "suite": ("the whole suite moved", "die ganze Suite hat sich bewegt"),
+    "judge_alone": (
+        "only the judge moved: fresh verdicts on identical answers",
+        "nur der Judge hat sich bewegt: neue Urteile über gleiche Antworten",
+    ),
     "red_flag": ("a red flag", "eine Red-Flag"),
     "red_flag_not_compared": ("a red flag on a new row", "eine Red-Flag in einer neuen Zeile"),
     "floor": ("the knock-out dimension", "die K.-o.-Dimension"),
@@ -61,6 +65,8 @@ NOTES_DE: dict[str, str] = {
     "red_flag_unconfirmed": "eine Red-Flag wurde gesetzt und nicht bestätigt",
     "red_flag_not_compared": "eine Red-Flag an einem Prompt, zu dem die Referenz keine vergleichbare "
     "Zeile hat",
+    "longer_variant": "die Antworten der höher bewerteten Variante sind mindestens ein Fünftel länger; "
+    "LLM-Judges haben bekannten Längen-Bias",
     "floor_unconfirmed": "die K.-o.-Dimension fiel auf ihre Schwelle, und das wurde nicht bestätigt",
     "safety_not_assessed": "die Sicherheit konnte nicht beurteilt werden, bei der Referenz konnte sie es",
     "rows_new": "Zeilen, die die Referenz nicht hat, sind genannt und nicht verglichen",

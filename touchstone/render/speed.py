@@ -15,14 +15,16 @@ Figures = tuple[float | None, float | None]
 
 def speed_lines(speeds: Sequence[ComparedSpeed], words: Words) -> list[str]:
     """A line per cell, or one per reason why there is none; empty where nothing was measured."""
-    told = dict.fromkeys(_line(speed, words) for speed in speeds)
+    several = len({speed.model for speed in speeds}) > 1
+    told = dict.fromkeys(_line(speed, words, several=several) for speed in speeds)
     return [visible(line) for line in told]
 
 
-def _line(speed: ComparedSpeed, words: Words) -> str:
+def _line(speed: ComparedSpeed, words: Words, *, several: bool) -> str:
     if speed.differs:
         reasons = "; ".join(_reason(moved, words) for moved in speed.differs)
-        return f"{words['speed_not_comparable']}: {reasons}"
+        of = f" ({speed.model})" if several else ""
+        return f"{words['speed_not_comparable']}{of}: {reasons}"
     old, new = zip(speed.ttft_p50, speed.decode_med, strict=True)
     name, (was, now) = f"{speed.model} · {speed.variant}", speed.chip
     if was is not None and was == now:

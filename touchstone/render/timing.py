@@ -30,8 +30,9 @@ def left_out_sentence(cell: Cell, name: str, words: Words) -> str | None:
     perf = cell.perf
     if not perf.left_out:
         return None
+    unseen = not perf.unfit and perf.thermal is None and perf.power is None
     return words.filled(
-        "timing_left_out",
+        "timing_left_out_unseen" if unseen else "timing_left_out",
         cell=name,
         left_out=perf.left_out,
         answered=cell.counts.answered,

@@ -67,6 +67,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "judged": ("Judged", "Bewertet"),
     "checks": ("Checks", "Checks"),
     "answer_tokens": ("Answer tokens (median)", "Antwort-Tokens (Median)"),
+    "answer_length": ("Answer length (median)", "Antwortlänge (Median)"),
     "characters": ("characters", "Zeichen"),
     "below_line": ("Below the line", "Unter der Linie"),
     "labels": ("Labels", "Labels"),
@@ -106,6 +107,16 @@ WORDS: dict[str, tuple[str, str]] = {
         (
             "{cell}: {left_out} von {answered} Antworten fehlen in den Zeit-Medianen "
             "({cold} Kaltstart, {unfit} während die Maschine drosselte, auf Akku lief oder schlief)."
+        ),
+    ),
+    "timing_left_out_unseen": (
+        (
+            "{cell}: {left_out} of {answered} answers are left out of the timing medians "
+            "({cold} cold start; n/a whether the machine throttled, ran on battery or slept)."
+        ),
+        (
+            "{cell}: {left_out} von {answered} Antworten fehlen in den Zeit-Medianen "
+            "({cold} Kaltstart; n. v., ob die Maschine drosselte, auf Akku lief oder schlief)."
         ),
     ),
     "ttft_left_out": (

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from touchstone.baseline.comparison import ComparedCell
 from touchstone.gate.page import PageFacts, Profile
 from touchstone.render import numbers
-from touchstone.render.comparison import SAFETY_MARKS, difference_words, from_to
+from touchstone.render.comparison import SAFETY_MARKS, difference_words, from_to, length_words, over_words
 from touchstone.render.page.phrases import page_phrase
 from touchstone.render.page.plot import Axis, Dumbbell, IntervalPlot, dumbbell, interval_axis, interval_plot
 from touchstone.render.plain import one_line
@@ -69,7 +69,7 @@ def _compared(cell: ComparedCell, own: Cell | None, axis: Axis, facts: PageFacts
         told=words[cell.state],
         old="" if cell.state == "new" else numbers.percent(cell.old, words),
         new=numbers.percent(cell.new, words),
-        difference=difference_words(cell, words),
+        difference=", ".join(filter(None, [difference_words(cell, words), over_words(cell, words)])),
         interval=plot,
         facts=_compared_facts(cell, own, facts.result, words),
         profile=_profile(facts, cell.model, cell.variant, words),
@@ -114,8 +114,7 @@ def _compared_facts(
         facts.append(
             (review_phrase(words, "classes"), from_to([cell.old_labels or na, cell.new_labels or na]))
         )
-    lengths = [numbers.number(value, words) for value in cell.length]
-    facts.append((review_phrase(words, "length"), from_to(lengths[first:])))
+    facts.append((review_phrase(words, "length"), length_words(cell, words, first)))
     return [(label, one_line(value, VALUE_WIDTH)) for label, value in facts]
 
 

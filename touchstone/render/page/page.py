@@ -16,6 +16,7 @@ from touchstone.render.comparison import (
     value_words,
 )
 from touchstone.render.marks import is_uncertain, mark_of
+from touchstone.render.note_lines import note_lines, open_lines
 from touchstone.render.page.cells import compared_cells, own_cells
 from touchstone.render.page.environment import filled
 from touchstone.render.page.history import history_views
@@ -28,7 +29,7 @@ from touchstone.render.plain import one_line
 from touchstone.render.rejudged import judge_moved_lines
 from touchstone.render.report import judge_words, length_notices, shortcomings
 from touchstone.render.review_phrases import review_phrase
-from touchstone.render.sentences import note_sentence, reason_words
+from touchstone.render.sentences import reason_words
 from touchstone.render.speed import speed_lines
 from touchstone.render.words import Language, Words
 
@@ -168,7 +169,8 @@ def _move(moved: Moved, words: Words) -> tuple[str, str, str, str]:
 def _notes(facts: PageFacts, comparison: Comparison, words: Words) -> list[str]:
     lines = [
         *length_notices(facts.result, words),
-        *(note_sentence(note, words) for note in comparison.notes),
+        *note_lines(comparison, words, variants=False),
+        *open_lines(comparison, words),
         *judge_moved_lines(comparison.judge_moved, words),
         *speed_lines(comparison.speed, words),
         *honesty_lines(comparison, words),

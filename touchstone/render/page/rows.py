@@ -15,7 +15,7 @@ from touchstone.render.page.phrases import page_phrase
 from touchstone.render.page.plot import Dumbbell, dumbbell
 from touchstone.render.page.texts import Text, apart, shown
 from touchstone.render.plain import one_line
-from touchstone.render.report_rows import fallen_short, rows_worst_first
+from touchstone.render.report_rows import fallen_short, own_state, rows_worst_first
 from touchstone.render.words import Words
 from touchstone.result.schema import Row
 
@@ -201,7 +201,7 @@ def _own(row: Row, facts: PageFacts, words: Words, *, several: bool, texts: bool
         prompt=one_line(row.prompt, NAME_WIDTH),
         variant=one_line(row.variant, NAME_WIDTH),
         model=one_line(row.model, NAME_WIDTH) if several else "",
-        told=words[row.state] if row.state else words["not_judged_yet"],
+        told=own_state(row, words, "not_judged_yet"),
         scores=percent(row.pct, words),
         plot=dumbbell(None, row.pct),
         moves=one_line(", ".join(fallen_short(row, facts.result, words)), MOVES_WIDTH),
