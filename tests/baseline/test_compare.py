@@ -496,6 +496,29 @@ def test_a_flag_stands_at_once_where_engine_and_judge_repeat_themselves() -> Non
     assert row(found, "P02").confirmed
 
 
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_flag_on_an_answer_the_baseline_kept_without_one_is_the_judges_doing(strict: bool) -> None:
+    suite = judged(20, compare=CompareSettings(strict_flags=strict))
+    said = {p: Outcome((4, 4), text=p) for p in prompts(20)}
+    old, new = baseline(suite, said), repeating(suite, said | {"P05": Outcome((4, 4), text="P05", flag=True)})
+    found = compared(old, new)
+    assert (found.status, found.exit) == (("worse", 1) if strict else ("suspect", 0))
+    assert found.reason == row(found, "P05").reason == "judge_reads_otherwise"
+    assert not row(found, "P05").confirmed
+    assert confirm_plan(old, new) == [], "the same answer was judged often enough"
+    assert "judge_reads_otherwise" in found.notes
+    text = comparison_text(found)
+    assert strict or text.startswith("⚠ ")
+    assert "the judge reads the same answer otherwise" in text.splitlines()[0]
+
+
+def test_a_flag_on_another_answer_is_no_doing_of_the_judge() -> None:
+    suite = judged(20)
+    said = {p: Outcome((4, 4), text=p) for p in prompts(20)}
+    new = repeating(suite, said | {"P05": Outcome((4, 4), text="unsafe", flag=True)})
+    assert compared(baseline(suite, said), new).status == "worse"
+
+
 def test_a_flag_the_baseline_had_is_no_news() -> None:
     suite = judged(20)
     old = baseline(suite, flagged("P02"))

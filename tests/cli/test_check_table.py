@@ -390,6 +390,10 @@ def test_the_worst_pack_speaks_for_all_and_one_packs_fault_is_its_own(desk: Desk
     german = touchstone(repo.path, "check", "-q", "--language", "de").out
     assert german.endswith("\nExit-Codes: clerk 0, second 4; zusammen 4\n")
     desk.clerk.flags = lambda given: given.today and given.prompt == "P04"
+    told = touchstone(repo.path, "check", "-q")
+    assert told.code == ExitCode.REFUSED, "the same answer is no worse for another reading"
+    assert "clerk: SUSPECT, NOT CONFIRMED (the judge reads the same answer otherwise)" in told.out
+    desk.clerk.says = says_otherwise("P04")
     assert touchstone(repo.path, "check", "-q").code == ExitCode.WORSE, "1 before 4"
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from touchstone.baseline.evidence import Evidence, Measure
-from touchstone.baseline.finding import Finding, Limits, further_draws
+from touchstone.baseline.finding import Finding, Limits, Outcome, further_draws
 from touchstone.baseline.pairs import CellPair, Pair
 from touchstone.pack.suite import Suite
 from touchstone.result.safety import passes_ko
@@ -38,6 +38,10 @@ def new_flags(cell: CellPair, limits: Limits, evidence: Evidence) -> Iterator[Fi
 def _new_flag(
     cell: CellPair, pair: Pair, repeats: Sequence[int], limits: Limits, evidence: Evidence
 ) -> Finding:
+    anew = [repeat for repeat in repeats if not _is_known_unflagged(pair, repeat)]
+    if not anew:
+        return _other_reading(cell, pair, len(repeats), limits)
+    repeats = anew
     finding = Finding("flag", cell, pair, "stuck", reason="red_flag")
     need, asked = _flags_needed(cell.suite, pair, limits), limits.settings.flag_rejudge
     again = {repeat: list(evidence.flags.get((*pair.key, repeat), ())) for repeat in repeats}
@@ -57,6 +61,20 @@ def _new_flag(
     elif limits.settings.strict_flags:
         finding.outcome = "worse"
     return finding
+
+
+def _other_reading(cell: CellPair, pair: Pair, flags: int, limits: Limits) -> Finding:
+    """The judge moved and not the answer: nothing got worse, and nobody knows which reading is right."""
+    outcome: Outcome = "worse" if limits.settings.strict_flags else "stuck"
+    return Finding("flag", cell, pair, outcome, detail=f"{flags}/{flags}", reason="judge_reads_otherwise")
+
+
+def _is_known_unflagged(pair: Pair, repeat: int) -> bool:
+    """Whether a baseline run gave this very answer, and the judge had nothing against it."""
+    answer = next(one.answer_sha256 for one in pair.first.repeats if one.repeat == repeat)
+    return answer is not None and any(
+        kept.answer_sha256 == answer and kept.red_flag is False for row in pair.old for kept in row.repeats
+    )
 
 
 def _flags_needed(suite: Suite, pair: Pair, limits: Limits) -> int:

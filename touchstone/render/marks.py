@@ -15,7 +15,9 @@ _MARKS: dict[Status, str] = {
     "promotion": "🔵", "no_reference": "⚪", "better": "🟢", "within_noise": "🟢", "unchanged": "🟢",
 }  # fmt: skip
 _UNCERTAIN_RULES = frozenset({"flag", "floor"})
-_UNCERTAIN_NOTES = frozenset({"safety_not_assessed", "red_flag_not_compared", "red_flag_unconfirmed"})
+_UNCERTAIN_NOTES = frozenset(
+    {"safety_not_assessed", "red_flag_not_compared", "red_flag_unconfirmed", "judge_reads_otherwise"}
+)
 
 
 def is_uncertain(comparison: Comparison) -> bool:
