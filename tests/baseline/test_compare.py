@@ -496,29 +496,6 @@ def test_a_flag_stands_at_once_where_engine_and_judge_repeat_themselves() -> Non
     assert row(found, "P02").confirmed
 
 
-@pytest.mark.parametrize("strict", [False, True])
-def test_a_flag_on_an_answer_the_baseline_kept_without_one_is_the_judges_doing(strict: bool) -> None:
-    suite = judged(20, compare=CompareSettings(strict_flags=strict))
-    said = {p: Outcome((4, 4), text=p) for p in prompts(20)}
-    old, new = baseline(suite, said), repeating(suite, said | {"P05": Outcome((4, 4), text="P05", flag=True)})
-    found = compared(old, new)
-    assert (found.status, found.exit) == (("worse", 1) if strict else ("suspect", 0))
-    assert found.reason == row(found, "P05").reason == "judge_reads_otherwise"
-    assert not row(found, "P05").confirmed
-    assert confirm_plan(old, new) == [], "the same answer was judged often enough"
-    assert "judge_reads_otherwise" in found.notes
-    text = comparison_text(found)
-    assert strict or text.startswith("⚠ ")
-    assert "the judge reads the same answer otherwise" in text.splitlines()[0]
-
-
-def test_a_flag_on_another_answer_is_no_doing_of_the_judge() -> None:
-    suite = judged(20)
-    said = {p: Outcome((4, 4), text=p) for p in prompts(20)}
-    new = repeating(suite, said | {"P05": Outcome((4, 4), text="unsafe", flag=True)})
-    assert compared(baseline(suite, said), new).status == "worse"
-
-
 def test_a_flag_the_baseline_had_is_no_news() -> None:
     suite = judged(20)
     old = baseline(suite, flagged("P02"))
@@ -776,15 +753,6 @@ def test_the_settings_are_the_baselines() -> None:
     assert compared(baseline(lax, table(20)), repeating(strict, lower)).status != "worse"
 
 
-def test_comparison_json_is_the_golden_one() -> None:
-    checks: dict[str, list[Check]] = {"P03": [Contains(type="contains", value="yes")]}
-    options: dict[str, Any] = {"checks": checks, "critical": ["P05"]}
-    before = judged(10, variants={"house": "Be kind.\nBe short."}, **options)
-    after = judged(11, variants={"house": "Be kind.\nBe long."}, thresholds={"Q1": 4.5}, **options)
-    old = baseline(before, table(10))
-    new = repeating(after, table(11, P01=(3, 4), P02=(5, 5), P03=Outcome((4, 4), checks=0.0)))
-    text = json_pretty(compared(old, new).to_json(), sort_keys=False)
-    assert text == golden("comparison.json", text)
 def test_an_unjudged_row_says_why_and_has_not_lost_its_flag() -> None:
     suite = judged(20)
     failed = {p: Outcome(status="error") for p in ("P01", "P02")}
@@ -856,3 +824,12 @@ def test_a_variant_that_scores_higher_with_longer_answers_is_named() -> None:
     assert "the higher-scored variant »long« is" in comparison_text(found)
 
 
+def test_comparison_json_is_the_golden_one() -> None:
+    checks: dict[str, list[Check]] = {"P03": [Contains(type="contains", value="yes")]}
+    options: dict[str, Any] = {"checks": checks, "critical": ["P05"]}
+    before = judged(10, variants={"house": "Be kind.\nBe short."}, **options)
+    after = judged(11, variants={"house": "Be kind.\nBe long."}, thresholds={"Q1": 4.5}, **options)
+    old = baseline(before, table(10))
+    new = repeating(after, table(11, P01=(3, 4), P02=(5, 5), P03=Outcome((4, 4), checks=0.0)))
+    text = json_pretty(compared(old, new).to_json(), sort_keys=False)
+    assert text == golden("comparison.json", text)

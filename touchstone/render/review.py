@@ -309,13 +309,13 @@ def _commands(reviews: Sequence[PackReview], occasion: Occasion, words: Words) -
         yield Part(8, "commands", [folded(review_phrase(words, "commands"), shown)])
 
 
-def _promotion(review: PackReview, settings: Sequence[str], words: Words) -> list[str]:
 def _may_be_kept(review: PackReview) -> bool:
     """Nothing is gained by keeping what only the judge scored higher."""
     alone = review.comparison is not None and review.comparison.reason == "judge_alone"
     return review.status != "promotion" and not alone
 
 
+def _promotion(review: PackReview, settings: Sequence[str], words: Words) -> list[str]:
     reason = ["--reason", review_phrase(words, "why_accepted")] if review.status == "worse" else []
     promote = _shell("touchstone", "promote", "RUN", *reason, *settings)
     return [

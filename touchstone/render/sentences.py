@@ -13,10 +13,6 @@ REASONS: dict[str, tuple[str, str]] = {
         "nur der Judge hat sich bewegt: neue Urteile über gleiche Antworten",
     ),
     "red_flag": ("a red flag", "eine Red-Flag"),
-    "judge_reads_otherwise": (
-        "the judge reads the same answer otherwise",
-        "der Judge liest dieselbe Antwort anders",
-    ),
     "red_flag_not_compared": ("a red flag on a new row", "eine Red-Flag in einer neuen Zeile"),
     "floor": ("the knock-out dimension", "die K.-o.-Dimension"),
     "check_flip": ("a check that always passed fails", "ein Check, der immer bestand, schlägt fehl"),
@@ -65,14 +61,12 @@ NOTES_DE: dict[str, str] = {
     "typical_differs": "der Abstand zum typischen Lauf ist nicht der zum Mittel aller Läufe",
     "longer_answers": "der Wert stieg und die Antworten sind mindestens ein Fünftel länger; LLM-Judges haben "
     "bekannten Längen-Bias",
-    "length_in_chars": "Länge in Zeichen, weil Tokens nicht gezählt wurden",
-    "red_flag_unconfirmed": "eine Red-Flag wurde gesetzt und nicht bestätigt",
-    "judge_reads_otherwise": "eine Antwort, die die Referenz ohne Red-Flag hat, hat nun eine: der Judge hat "
-    "sich bewegt, nicht die Antwort; lies sie",
-    "red_flag_not_compared": "eine Red-Flag an einem Prompt, zu dem die Referenz keine vergleichbare "
-    "Zeile hat",
     "longer_variant": "die Antworten der höher bewerteten Variante sind mindestens ein Fünftel länger; "
     "LLM-Judges haben bekannten Längen-Bias",
+    "length_in_chars": "Länge in Zeichen, weil Tokens nicht gezählt wurden",
+    "red_flag_unconfirmed": "eine Red-Flag wurde gesetzt und nicht bestätigt",
+    "red_flag_not_compared": "eine Red-Flag an einem Prompt, zu dem die Referenz keine vergleichbare "
+    "Zeile hat",
     "floor_unconfirmed": "die K.-o.-Dimension fiel auf ihre Schwelle, und das wurde nicht bestätigt",
     "safety_not_assessed": "die Sicherheit konnte nicht beurteilt werden, bei der Referenz konnte sie es",
     "rows_new": "Zeilen, die die Referenz nicht hat, sind genannt und nicht verglichen",
