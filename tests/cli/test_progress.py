@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pty
 import re
@@ -12,6 +13,7 @@ import pytest
 
 from tests.kit.cli import environment, touchstone
 from tests.kit.scratch import ScratchRepo
+from touchstone.cli.progress import Phases
 
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -84,3 +86,24 @@ def test_a_bar_only_where_a_line_can_be_written_over(repo: ScratchRepo, term: st
     lines = [line for part in _CONTROL.sub("", told).splitlines() for line in part.split("\r")]
     assert max(map(len, lines)) <= 80
     assert any(re.match(r"asking.* 3/3.* 3 ok · 0 error · scripted-model", line) for line in lines)
+
+
+class Terminal(io.StringIO):
+    """Stands for a terminal that keeps what it is sent."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("done", [0, 1])
+def test_what_is_said_is_never_written_onto_the_bar(monkeypatch: pytest.MonkeyPatch, done: int) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    with Phases(quiet=False) as phases:
+        phases.update("judging", done, 1)
+        phases.say("to confirm")
+        phases.update("judging", 1, 1)
+    lines = _CONTROL.sub("", terminal.getvalue()).replace("\r", "").splitlines()
+    assert "to confirm" in lines
+    assert re.match(r"judging .*1/1", lines[-1])

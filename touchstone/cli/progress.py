@@ -127,6 +127,15 @@ class Phases:
             self._shown.close()
             self._name, self._shown = phase, self._new(phase)
         self._shown.update(done, planned, note)
+        if done >= planned:
+            # Before anything else is said: a bar that is still drawn would be written over.
+            self.close()
+
+    def say(self, text: str) -> None:
+        """A line of its own. A bar that is drawn is left as it stands first, and begun anew below."""
+        if isinstance(self._shown, Bar):
+            self.close()
+        click.echo(for_log(text), err=True)
 
     def wait(self, why: str, *, ends_phase: bool = False) -> None:
         """Show what is waited for, beside the phase that is shown or on a line of its own."""

@@ -106,7 +106,7 @@ def bench_for(
             models_left_out=left_out,
             stop=stop,
             halt=halt,
-            say=say,
+            say=phases.say,
             on_load=lambda loading: _show_load(phases, loading, words),
             on_answer=lambda event: _show_answer(phases, event, words),
             on_verdict=lambda event: _show_verdict(phases, event, words),
