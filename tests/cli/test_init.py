@@ -14,7 +14,7 @@ from tests.kit.chat_server import ChatServer
 from tests.kit.scratch import isolate, scratch_repo
 from touchstone.cli.init import command
 from touchstone.config import load_config
-from touchstone.errors import UsageError
+from touchstone.errors import RefusedError, UsageError
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 SOURCE = ("--source", f"https://github.com/acme/touchstone@{COMMIT}")
@@ -52,6 +52,29 @@ def test_the_server_that_answers_and_its_model_are_written(
     assert "start a model server" not in out
     assert "  1. touchstone doctor\n  2. git add . && git commit" in out
     assert out.index("git commit") < out.index("touchstone measure --times 3"), "no commit, no promotion"
+
+
+def test_a_second_call_still_says_what_waits_to_be_filled_in(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "touchstone.yaml").write_text("schema: 1\n# models:\n#   - id: MODEL\n")
+    assert "1. start a model server, and name it and its model in touchstone.yaml" in init(capsys, *SOURCE)
+    (project / "touchstone.yaml").write_text("schema: 1\nmodels: [{id: mine}]\n")
+    assert "start a model server" not in init(capsys, *SOURCE)
+
+
+def test_what_cannot_be_written_is_named_and_the_rest_is_written_and_listed(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / ".github").mkdir()
+    (project / ".github/workflows").write_text("not a folder")
+    with pytest.raises(RefusedError, match=r"not written: \.github/workflows/touchstone\.yml, .*promote"):
+        init(capsys, *NOBODY, *SOURCE, "--quiet")
+    out = capsys.readouterr().out
+    assert "barred    .github/workflows/touchstone.yml" in out
+    assert "written   touchstone.yaml" in out
+    assert (project / ".gitattributes").exists()
+    assert (project / ".github/workflows").read_text() == "not a folder"
 
 
 def test_without_a_server_it_says_what_to_fill_in(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -84,7 +84,7 @@ def test_a_file_that_lacks_our_lines_is_told_which(tmp_path: Path) -> None:
     (tmp_path / ATTRIBUTES_PATH).write_text("* text=auto\n")
     told = {one.path: one.add for one in place(tmp_path, project_texts(SERVER, KNOWN, 1)) if one.add}
     assert told[ATTRIBUTES_PATH] == "/baselines/**/*.json text eol=lf -merge\n"
-    assert told[HOOKS_PATH].startswith("  - repo: https://github.com/acme/touchstone\n    rev: 0123456789")
+    assert told[HOOKS_PATH].startswith('  - repo: https://github.com/acme/touchstone\n    rev: "0123456789')
     assert "- id: touchstone-validate\n" in told[HOOKS_PATH]
 
 

@@ -25,7 +25,8 @@ from touchstone.demo.project import (
     project_texts,
 )
 from touchstone.demo.scaffold import PACK_PATH
-from touchstone.errors import ExitCode, UsageError
+from touchstone.errors import BadInputError, ExitCode, RefusedError, UsageError
+from touchstone.files import read_bytes
 from touchstone.forge.github import repository_of
 from touchstone.gate.places import Answering, answering
 from touchstone.git import Repository
@@ -73,8 +74,14 @@ def command(
     found = [] if (root / SETTINGS_PATH).exists() else _answering(root, base_url)
     placed = place(root, project_texts(_server(base_url, models, found), supply, shards))
     lines = [f"in {root}", *_told(placed), *_exclusions(root), *_next(placed, found, root)]
-    if not quiet:
+    barred = [one.path for one in placed if one.state == "barred"]
+    if not quiet or barred:
         click.echo(visible("\n".join(lines)))
+    if barred:
+        raise RefusedError(
+            f"not written: {', '.join(barred)}",
+            "Move away what stands in their place, or mend the rights, then: touchstone init",
+        )
     return ExitCode.NOTHING_WORSE
 
 
@@ -132,6 +139,7 @@ _STATES = {
     "kept": "kept    ",
     "lacking": "add to  ",
     "left_out": "left out",
+    "barred": "barred  ",
 }
 
 
@@ -144,10 +152,18 @@ def _exclusions(root: Path) -> list[str]:
     )
 
 
+def _names_no_model(root: Path) -> bool:
+    """Whether the settings wait for a model; faulty ones are the doctor's to tell."""
+    try:
+        return not config_from_text(read_bytes(root / SETTINGS_PATH), SETTINGS_PATH, root).config.models
+    except (OSError, BadInputError):
+        return False
+
+
 def _next(placed: Sequence[Placed], found: Sequence[Answering], root: Path) -> list[str]:
     states = {one.path: one.state for one in placed}
     steps = []
-    if states[SETTINGS_PATH] == "written" and not found:
+    if (states[SETTINGS_PATH] == "written" and not found) or _names_no_model(root):
         steps.append(f"start a model server, and name it and its model in {SETTINGS_PATH}")
     unfilled = [path for path in states if is_unfilled(root / path)]
     if unfilled:

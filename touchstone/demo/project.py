@@ -17,6 +17,7 @@ from typing import Literal
 
 from touchstone.demo.origin import Origin
 from touchstone.demo.scaffold import PACK_PATH, PROMPT_PATH, shipped_text
+from touchstone.errors import BadInputError
 from touchstone.files import make_folder, read_bytes, write_atomic
 
 SETTINGS_PATH = "touchstone.yaml"
@@ -88,10 +89,12 @@ class Source:
 
 @dataclass(frozen=True)
 class Placed:
-    """What became of one file: `written`, `kept` as it was, or kept although it lacks `add`."""
+    """What became of one file: `written`, `kept` as it was, or kept although it lacks `add`; `barred`, where
+    it could not be written: `add` says why.
+    """
 
     path: str
-    state: Literal["written", "kept", "lacking", "left_out"]
+    state: Literal["written", "kept", "lacking", "left_out", "barred"]
     add: str = ""
 
 
@@ -138,10 +141,18 @@ def place(folder: Path, texts: dict[str, str]) -> list[Placed]:
         elif without_starter and path in {PACK_PATH, PROMPT_PATH}:
             placed.append(Placed(path, "left_out"))
         else:
-            make_folder((folder / path).parent)
-            write_atomic(folder / path, text)
-            placed.append(Placed(path, "written"))
+            placed.append(_written(folder / path, path, text))
     return placed
+
+
+def _written(file: Path, path: str, text: str) -> Placed:
+    """One file that cannot be written leaves the others theirs."""
+    try:
+        make_folder(file.parent)
+        write_atomic(file, text)
+    except (OSError, BadInputError) as error:
+        return Placed(path, "barred", str(error))
+    return Placed(path, "written")
 
 
 def is_unfilled(file: Path) -> bool:
