@@ -42,12 +42,12 @@ def flags_of(command: click.Command) -> set[str]:
     return {flag for param in command.params for flag in [*param.opts, *param.secondary_opts]}
 
 
-@pytest.mark.parametrize("name", COMMANDS.keys() - WITHOUT_QUIET)
+@pytest.mark.parametrize("name", sorted(COMMANDS.keys() - WITHOUT_QUIET))
 def test_every_verb_can_be_told_to_be_quiet(name: str) -> None:
     assert {"--quiet", "-q"} <= flags_of(COMMANDS[name])
 
 
-@pytest.mark.parametrize("name", READING)
+@pytest.mark.parametrize("name", sorted(READING))
 def test_every_reading_verb_prints_json(name: str) -> None:
     assert "--json" in flags_of(COMMANDS[name])
 
