@@ -12,6 +12,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from tests.kit import builders
+from tests.kit.builders import Outcome
+from tests.kit.measured import kept, three
+from touchstone.baseline.store import dump
 from touchstone.cli.validate import as_github, command
 from touchstone.pack.load import load_pack
 from touchstone.yaml_source import Problem
@@ -136,6 +140,18 @@ def test_a_broken_baseline_is_refused(project: Path, content: str) -> None:
         code, output = _run(*arguments)
         assert code == 4
         assert output.startswith("baselines/default/demo.json:")
+
+
+def test_a_baseline_that_says_of_its_answers_what_they_do_not_give_is_refused(project: Path) -> None:
+    suite = builders.checks_suite(("A1",))
+    path = project / "baselines" / "default" / "pack.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(dump(kept(three(suite, {"A1": Outcome(text="yes it is", checks=1.0)}))))
+    assert _run("baselines/default/pack.json") == (0, "")
+    path.write_text(dump(kept(three(suite, {"A1": Outcome(text="I do not know", checks=1.0)}))))
+    code, output = _run("baselines/default/pack.json")
+    assert code == 4
+    assert "its checks are not what its answers give: m · none · A1: contains is 1 in the file" in output
 
 
 def test_json_is_a_list_of_problems(project: Path) -> None:

@@ -90,8 +90,8 @@ def test_a_class_that_the_answer_does_not_name_is_told() -> None:
     suite = builders.labelled_suite({"A1": "relevant"})
     forged: Table = {"A1": Outcome(text="other", label="relevant")}
     assert contradictions(run(forged, suite)) == [
-        "m · none · A1: label is relevant in the file, and the answer gives other",
         "m · none · A1: label is 1 in the file, and the answer gives 0",
+        "m · none · A1: label (class) is relevant in the file, and the answer gives other",
     ]
     assert len(kept_contradictions(baseline(forged, suite))) == 3
     true: Table = {"A1": Outcome(text="other", label="other")}

@@ -207,8 +207,9 @@ class _Review:
     def _baseline(self, path: Path) -> None:
         # Only where there is a baseline to look at: a commit seldom holds one.
         from touchstone.baseline.store import verify_at  # noqa: PLC0415
+        from touchstone.gate.recheck import require_true  # noqa: PLC0415
 
-        self._collect(str(path), lambda: verify_at(path))
+        self._collect(str(path), lambda: require_true(verify_at(path), str(path)))
 
     def _prompt_file(self, path: Path) -> None:
         """Packs that mention the file's name are looked at with the file as it is now."""

@@ -90,19 +90,28 @@ class _Said:
 
 @dataclass
 class _Checker:
+    """Runs each check once per different answer: most baselines hold the same one three times."""
+
     suite: Suite
     _checks: dict[str, list[Check]] = field(default_factory=dict)
+    _seen: dict[tuple[str, Answer], _Said] = field(default_factory=dict)
 
     def differences(self, prompt: str, answer: Answer, said: _Said) -> Iterator[str]:
-        for check in self._of(prompt):
-            id_ = check.id or check.type
-            yield from _difference(id_, said.scores.get(id_), _score(_run(check, answer)))
+        gives = self._seen.get((prompt, answer))
+        if gives is None:
+            gives = self._seen[prompt, answer] = self._look(prompt, answer)
+        for id_, score in gives.scores.items():
+            if id_ != LABEL_CHECK or id_ in said.scores:  # a baseline keeps the class alone
+                yield from _difference(id_, said.scores.get(id_), score)
+        yield from _difference(f"{LABEL_CHECK} (class)", said.label, gives.label)
+
+    def _look(self, prompt: str, answer: Answer) -> _Said:
+        scores = {check.id or check.type: _score(_run(check, answer)) for check in self._of(prompt)}
         expected, labels = self.suite.cases[prompt].rubric.label, self.suite.instrument.labels
-        if expected is not None and labels is not None:
-            verdict, class_ = run_label(labels, expected, answer)
-            yield from _difference(LABEL_CHECK, said.label, class_)
-            if LABEL_CHECK in said.scores:
-                yield from _difference(LABEL_CHECK, said.scores[LABEL_CHECK], _score(verdict))
+        if expected is None or labels is None:
+            return _Said(scores, None)
+        verdict, class_ = run_label(labels, expected, answer)
+        return _Said({**scores, LABEL_CHECK: _score(verdict)}, class_)
 
     def _of(self, prompt: str) -> list[Check]:
         if prompt not in self._checks:
