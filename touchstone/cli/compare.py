@@ -11,7 +11,7 @@ import click
 from touchstone.cli.completion import run_names
 from touchstone.cli.options import json_option, settings_options
 from touchstone.cli.reading import reference_of
-from touchstone.cli.session import settings_of
+from touchstone.cli.session import settings_of, show
 from touchstone.errors import UsageError
 from touchstone.files import json_document, write_document
 from touchstone.gate.compared import compared
@@ -43,5 +43,5 @@ def command(sides: tuple[str, ...], as_json: bool, **given: Any) -> int:
         click.echo(json_document(comparison.to_json()), nl=False)
     else:
         answers = Held(reference, new).answers() if reference else {}
-        click.echo(comparison_text(comparison, effective.config.language, answers), nl=False)
+        show(comparison_text(comparison, effective.config.language, answers))
     return comparison.exit

@@ -9,7 +9,7 @@ import click
 
 from touchstone.cli.completion import pack_names
 from touchstone.cli.options import json_option, settings_options
-from touchstone.cli.session import packs_of, say, settings_of
+from touchstone.cli.session import packs_of, say, settings_of, show
 from touchstone.errors import BadInputError
 from touchstone.files import json_pretty, write_atomic
 from touchstone.gate.history import history_of
@@ -56,4 +56,4 @@ def command(
     if as_json:
         click.echo(json_pretty([history.to_json() for history in histories], sort_keys=False), nl=False)
         return
-    click.echo("\n".join(history_text(one, effective.config.language) for one in histories), nl=False)
+    show("\n".join(history_text(one, effective.config.language) for one in histories))

@@ -9,7 +9,7 @@ import click
 
 from touchstone.cli.completion import run_names
 from touchstone.cli.options import json_option, settings_options
-from touchstone.cli.session import settings_of
+from touchstone.cli.session import settings_of, show
 from touchstone.files import json_document, write_document
 from touchstone.gate.runs import SELECTION_NAME, load_run
 from touchstone.render.selection import selection_text
@@ -37,5 +37,5 @@ def command(runs: tuple[str, ...], as_json: bool, **given: Any) -> None:
     if as_json:
         click.echo(json_document(selection.to_json()), nl=False)
         return
-    click.echo(selection_text(selection, effective.config.language), nl=False)
+    show(selection_text(selection, effective.config.language))
     click.echo(f"Promote it with all its draws: touchstone promote {chosen.id}")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 import signal
+import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -26,6 +28,7 @@ from touchstone.gate.runs import rationales_of
 from touchstone.gate.start import moved_since
 from touchstone.judge.phase import JudgeProgress
 from touchstone.pack.load import LoadedPack, find_packs, load_pack
+from touchstone.render.columns import WIDTH, fitted_text
 from touchstone.render.plain import for_log
 from touchstone.render.progress import (
     answered_note,
@@ -186,6 +189,12 @@ def show_results(
         return
     for bundle, result in zip(bundles, results, strict=True):
         click.echo(f"{bundle.id}\n{result_text(result, language)}report: {bundle.path / REPORT_NAME}")
+
+
+def show(text: str) -> None:
+    """A result on stdout. On a terminal no word is cut at its edge; a file or a pipe gets whole lines."""
+    columns = shutil.get_terminal_size((WIDTH, 24)).columns
+    click.echo(fitted_text(text, columns) if sys.stdout.isatty() else text, nl=False)
 
 
 def say(text: str) -> None:

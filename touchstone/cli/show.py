@@ -11,7 +11,7 @@ import click
 from touchstone.baseline.sides import Side
 from touchstone.cli.completion import prompt_names, run_or_pack_names
 from touchstone.cli.options import json_option, settings_options
-from touchstone.cli.session import say, settings_of
+from touchstone.cli.session import say, settings_of, show
 from touchstone.config import Effective
 from touchstone.errors import BadInputError, UsageError
 from touchstone.files import json_pretty, write_atomic
@@ -95,4 +95,4 @@ def _show_row(run: str, prompt: str, variant: str | None, effective: Effective, 
     if as_json:
         click.echo(json_pretty([row.to_json() for row in rows], sort_keys=False), nl=False)
     else:
-        click.echo(row_text(rows, effective.config.language), nl=False)
+        show(row_text(rows, effective.config.language))

@@ -17,7 +17,7 @@ from touchstone.baseline.comparison import Comparison
 from touchstone.cli.boundary import ended_by
 from touchstone.cli.call import WHOLE_CALL, Call
 from touchstone.cli.job import write_outputs, write_summary
-from touchstone.cli.session import say
+from touchstone.cli.session import say, show
 from touchstone.errors import ExitCode
 from touchstone.files import json_pretty
 from touchstone.forge import FORGES, CommentMark, ForgeError, Posted
@@ -94,13 +94,13 @@ def _print(call: Call) -> None:
         click.echo(json_pretty(told, sort_keys=False), nl=False)
         return
     for sentence in call.first:
-        click.echo(for_log(sentence))
+        show(for_log(sentence) + "\n")
     for review in call.reviews:
         click.echo()
         for sentence in review.first:
-            click.echo(for_log(sentence))
+            show(for_log(sentence) + "\n")
         if review.comparison is not None:
-            click.echo(for_log(comparison_text(review.comparison, call.language, review.answers)), nl=False)
+            show(for_log(comparison_text(review.comparison, call.language, review.answers)))
         if review.error is not None:
             whose = "" if review.pack == WHOLE_CALL else f"{review.pack}: "
             say(f"touchstone: {whose}{review.error.message}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -29,6 +30,34 @@ def folded_lines(text: str, indent: str = "", width: int = WIDTH) -> list[str]:
         else:
             lines.append(piece)
     return [indent + lines[0], *(indent + GAP + line for line in lines[1:])] if lines != [""] else []
+
+
+def fitted_text(text: str, width: int) -> str:
+    """A text whose lines fit a terminal: folded between words, set in as deep as they began."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        if text_width(line) <= width:
+            lines.append(line)
+        else:
+            lines += folded_lines(line, line[: len(line) - len(line.lstrip(" "))], width)
+    return "\n".join(lines)
+
+
+def wrapped_line(line: str, width: int) -> list[str]:
+    """A line of an answer in a column of that width; how deep it begins and its inner gaps are kept."""
+    lines = [""]
+    for token in re.findall(r"\s*\S+", line):
+        if text_width(lines[-1] + token) <= width:
+            lines[-1] += token
+            continue
+        pieces = list(_pieces(token.lstrip() if lines[-1] else token, width))
+        lines = [*lines[: None if lines[-1] else -1], *pieces]
+    return lines
+
+
+def side_by_side(left: str, right: str, width: int) -> str:
+    """Two columns of which the left one takes that many places."""
+    return f"  {left}{' ' * (width - text_width(left))} | {right}".rstrip()
 
 
 def named_table(

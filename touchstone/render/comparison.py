@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 
@@ -24,6 +23,7 @@ from touchstone.baseline.comparison import (
     TextDiff,
 )
 from touchstone.render import numbers
+from touchstone.render.columns import side_by_side, wrapped_line
 from touchstone.render.note_lines import note_lines, open_lines
 from touchstone.render.phrases import counted, phrase
 from touchstone.render.plain import one_line, visible
@@ -37,7 +37,7 @@ ROWS_SHOWN_MAX = 12
 DIFF_LINES_MAX = 40
 ANSWERS_SHOWN_MAX = 3
 ANSWER_LINES_MAX = 8
-COLUMN = 38
+COLUMN = 37
 REASON_WIDTH = 200
 DAYS_PER_MONTH = 30.44
 FULL_SPAN = 100.0
@@ -376,8 +376,8 @@ def _answer_lines(rows: Iterable[ComparedRow], answers: Answers, words: Words, *
             continue
         shown += 1
         lines.append(visible(phrase(words, "both_answers", row=_name(row, several=several))))
-        lines.append(_side_by_side(phrase(words, "old_answer"), phrase(words, "new_answer")))
-        lines += [_side_by_side(*pair) for pair in _columns(first_change(old, new), words)]
+        lines.append(side_by_side(phrase(words, "old_answer"), phrase(words, "new_answer"), COLUMN))
+        lines += [side_by_side(*pair, COLUMN) for pair in _columns(first_change(old, new), words)]
     return lines
 
 
@@ -401,11 +401,7 @@ def _more_lines(number: int, words: Words) -> str:
 
 def _wrapped(text: str) -> list[str]:
     lines = visible(text).expandtabs(4).split("\n")
-    return [part for line in lines for part in textwrap.wrap(line, COLUMN) or [""]]
-
-
-def _side_by_side(left: str, right: str) -> str:
-    return f"  {left:<{COLUMN}} | {right}".rstrip()
+    return [part for line in lines for part in wrapped_line(line, COLUMN)]
 
 
 def _named_lines(comparison: Comparison, words: Words) -> list[str]:
