@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 from tests.kit import desk
 from tests.kit.chat_server import ChatServer, Script, answer
+from tests.kit.cli import ROOT
 from tests.kit.fake_github import TOKEN, FakeGitHub
 from tests.kit.runner import NUMBER, Event, Files, Home, Runner
 from tests.kit.scratch import ScratchRepo, scratch_repo
@@ -36,7 +38,7 @@ def test_a_prompt_that_hurts_is_told_everywhere_and_fails_the_job(
     assert done.outputs["comment-url"] == comment["html_url"]
     for told in (comment["body"], done.summary):
         assert "🔴 desk: WORSE" in told
-        assert f"the merge of {pull.head[:12]} into {pull.base[:12]}" in told.replace("\u200b", "")
+        assert f"the merge of `{pull.head[:12]}` into `{pull.base[:12]}`" in told, "can be pasted as it is"
         assert "80.0 % → 10.0 %" in told
         assert "-Answer carefully.\n+Answer at once." in told
         assert "| `A1` | `house` | 100.0 % → 0.0 % | worse" in told
@@ -131,6 +133,7 @@ def test_the_very_first_pull_request_ends_well_without_a_reference(
     assert (done.code, done.outputs["verdict"]) == (ExitCode.NOTHING_WORSE, "no_reference")
     (body,) = github.bodies(NUMBER)
     assert "The base has no touchstone.yaml" in body.replace("\\", "")
+    assert "This change's server is asked, for it is on this machine: " in body
     assert "touchstone measure --pack desk --times 3" in body
 
 
@@ -187,6 +190,8 @@ def test_a_pack_that_cannot_be_read_is_refused_with_every_fault_as_the_repositor
         "touchstone: REFUSED (packs/desk.yaml:1:1: categories is missing"
     )
     assert done.err.count("packs/desk.yaml:1:1: ") == 3
+    assert done.outputs["headline"].count("; packs/desk.yaml:1:1: ") == 2
+    assert github.bodies(NUMBER)[0].count("; packs/desk.yaml") == 2
     assert str(home.folder) not in done.err + done.summary + github.bodies(NUMBER)[0]
 
 
@@ -348,6 +353,10 @@ def test_pull_request_target_is_refused(home: Home, runner: Runner, github: Fake
     done = runner.run(home.checkout(pull.merge), event)
     assert (done.code, done.outputs["exit-code"], github.journal) == (ExitCode.REFUSED, "4", [])
     assert "on: pull_request" in done.summary.replace("\\", "")
+    named = re.search(r"docs/[\w/-]+\.md", done.summary.replace("\\", ""))
+    assert named is not None
+    assert (ROOT / named[0]).is_file()
+    assert "head `" not in done.summary
 
 
 @pytest.mark.parametrize("name", ["push", "merge_group", "schedule"])

@@ -109,7 +109,7 @@ def test_a_new_branch_in_a_shallow_clone_is_an_error_and_no_guess(home: Home) ->
     push = {"before": ZERO, "after": pull.head, "repository": {"default_branch": "main"}}
     with pytest.raises(BadInputError, match="shallow") as refused:
         found(home.checkout(pull.head), read_event("push", push))
-    assert "git fetch --unshallow" in str(refused.value.hint)
+    assert "fetch-depth: 0" in str(refused.value.hint)
 
 
 @pytest.mark.parametrize("name", ["workflow_dispatch", "schedule"])

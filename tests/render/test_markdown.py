@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.kit.hostile import HOSTILE, SNIPPETS
 from tests.kit.markdown import live, parsed, shape, shown
-from touchstone.render.markdown import block, code, escaped, folded, html_code, table
+from touchstone.render.markdown import block, code, escaped, folded, html_code, sentence, table
 from touchstone.render.plain import one_line
 
 hostile = pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
@@ -35,6 +35,23 @@ def test_escaped_text_reads_as_it_was(text: str) -> None:
 @given(pasted)
 def test_escaping_loses_no_letter(text: str) -> None:
     assert shown(escaped(text)) == one_line(text)
+
+
+@pytest.mark.parametrize("between", ["{}", " {} ", "`{}", "\\{}", "[{}](https://x.invalid)", "#{}", "1. {}"])
+@hostile
+def test_a_sentence_with_commits_is_as_inert_as_one_without(text: str, between: str) -> None:
+    told = between.format("0123456789ab").join([text[:100], text[:100]])
+    assert set(live(sentence(told))) <= {"code_inline"}
+    assert "\n" not in sentence(told)
+
+
+def test_commits_and_digests_of_a_sentence_can_be_copied() -> None:
+    commit = "3b485829bd1b"
+    assert (
+        sentence(f"The merge of {commit} into {commit * 2}.")
+        == f"The merge of `{commit}` into `{commit * 2}`."
+    )
+    assert sentence("1. of all") == "1\\. of all"
 
 
 @hostile

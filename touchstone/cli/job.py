@@ -16,11 +16,15 @@ from typing import Any
 import click
 
 from touchstone.cli.session import say
-from touchstone.errors import UsageError
+from touchstone.errors import BadInputError, UsageError
 from touchstone.files import parse_json, read_bytes
 from touchstone.forge import Place
 
 TOKEN_NAMES = ("GITHUB_TOKEN", "GH_TOKEN")
+
+_PAYLOAD = (
+    "GITHUB_EVENT_PATH must lead to the event as GitHub wrote it: run the job again, or mend the runner."
+)
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,10 @@ class Job:
         """What the forge wrote of the event; empty where it wrote nothing."""
         if self.event_path is None:
             return {}
-        value = parse_json(read_bytes(self.event_path), str(self.event_path))
+        try:
+            value = parse_json(read_bytes(self.event_path), str(self.event_path))
+        except BadInputError as error:
+            raise BadInputError(error.message, _PAYLOAD) from None
         return value if isinstance(value, dict) else {}
 
     @property

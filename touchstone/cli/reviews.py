@@ -20,7 +20,9 @@ def say_first(call: Call, change: Change) -> None:
     short = {"head": call.head[:12], "base": base.commit[:12], "tested": base.tested[:12]}
     call.first.append(first_sentence(base.found, call.words, **short))
     if agreed.source is None:
-        call.first.append(first_sentence("no_settings", call.words))
+        url = agreed.effective.config.endpoint.base_url
+        told_by = "no_settings" if url is None or call.given["base_url"] else "own_server"
+        call.first.append(first_sentence(told_by, call.words, url=url))
     told = unused_sentence(agreed.unused, call.words)
     if agreed.deleted is not None:
         path = change.repository.relative(agreed.deleted)

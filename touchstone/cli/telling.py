@@ -25,7 +25,7 @@ from touchstone.render.annotations import Annotation, command_line
 from touchstone.render.comment import comment_text, worth_posting
 from touchstone.render.comparison import comparison_text
 from touchstone.render.first import first_sentence
-from touchstone.render.plain import for_log, one_line
+from touchstone.render.plain import for_log, in_one_line, one_line
 from touchstone.render.review import PackReview, headline, overall
 from touchstone.render.summary import sentences_text, summary_text
 from touchstone.run.bundle import COMPARISON_NAME, REPORT_NAME
@@ -80,7 +80,7 @@ def _headline(call: Call) -> str:
     if call.is_share:
         return call.first[-1]
     error = call.reviews[0].error if len(call.reviews) == 1 else None
-    why = f" ({error.message.splitlines()[0]})" if error is not None else ""
+    why = f" ({in_one_line(error.message)})" if error is not None else ""
     return headline(call.reviews, call.words) + why
 
 

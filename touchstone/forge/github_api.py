@@ -28,7 +28,10 @@ _TROUBLE = frozenset({502, 503, 504})
 _SAID_MAX = 300
 
 _HINTS: dict[ForgeFault, str] = {
-    "rejected": "Give a token that is valid: GITHUB_TOKEN or GH_TOKEN in the environment.",
+    "rejected": (
+        "Give a token that is valid: in a workflow as the input github-token, elsewhere as GITHUB_TOKEN or "
+        "GH_TOKEN in the environment."
+    ),
     "read_only": (
         "Give the job the permission it lacks: `permissions: {pull-requests: write}`, and `contents: write` "
         "too where it pushes. A pull request from a fork has a read-only token whatever the job asks for."
@@ -40,7 +43,10 @@ _HINTS: dict[ForgeFault, str] = {
     "locked": "Unlock the conversation on the pull request, or read the step summary.",
     "not_found": "Look whether the repository and the number are right and the token may see them.",
     "limited": "Wait, then do it again.",
-    "moved": "Set the remote to the repository's new address: git remote set-url origin URL",
+    "moved": (
+        "No redirect is followed. In a workflow: look at GITHUB_API_URL and GITHUB_REPOSITORY. Elsewhere the "
+        "repository may have moved: git remote set-url origin URL"
+    ),
     "unreachable": "Look whether the forge's API can be reached from here, then do it again.",
 }
 

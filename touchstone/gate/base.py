@@ -72,7 +72,10 @@ def _parting(event: Event, repository: Repository, tested: str, fetch: Fetch) ->
     default = f"refs/remotes/{repository.remote()}/{event.default_branch}"
     if repository.commit_of(default) is None:
         _bring(f"+refs/heads/{event.default_branch}:{default}", fetch)
-    base = repository.merge_base(tested, default)
+    try:
+        base = repository.merge_base(tested, default)
+    except BadInputError as error:
+        raise BadInputError(error.message, _WAY_OUT) from None
     if base is None:
         raise BadInputError(
             f"this branch shares no commit with {event.default_branch}", "Name the base: baseline-from"

@@ -15,7 +15,9 @@ EventKind = Literal["pull_request", "merge_group", "push", "workflow_dispatch", 
 
 _OF_NO_CHANGE: dict[str, EventKind] = {"workflow_dispatch": "workflow_dispatch", "schedule": "schedule"}
 
-_SPLIT = "docs/github-action.md shows how a comment is written without handing a stranger's code a token."
+_SPLIT = (
+    "docs/how-to/github-action.md shows how a comment is written without handing a stranger's code a token."
+)
 
 
 @dataclass(frozen=True)

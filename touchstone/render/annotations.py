@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from touchstone.baseline.comparison import ComparedRow
 from touchstone.render.comparison import moved_rows, moves_words, safety_warnings, state_words
 from touchstone.render.note_lines import open_lines
-from touchstone.render.plain import one_line
+from touchstone.render.plain import in_one_line, one_line
 from touchstone.render.review import PackReview, status_text, worst_first
 from touchstone.render.review_phrases import review_phrase
 from touchstone.render.review_tables import scores
@@ -92,7 +92,7 @@ def _message(review: PackReview, words: Words) -> str:
     parts = [status_text(review, words), *review.first]
     parts += open_lines(review.comparison, words) if review.comparison is not None else []
     if review.error is not None:
-        parts += [review.error.message, *([review.error.hint] if review.error.hint else [])]
+        parts += [in_one_line(review.error.message), *([review.error.hint] if review.error.hint else [])]
     return " — ".join(parts)
 
 

@@ -45,6 +45,16 @@ _FIRST: dict[str, tuple[str, str]] = {
         "The base has no touchstone.yaml: its defaults and the workflow's inputs count.",
         "Die Basis hat keine touchstone.yaml: Es gelten deren Vorgaben und die Eingaben des Workflows.",
     ),
+    "own_server": (
+        (
+            "The base has no touchstone.yaml: defaults and the workflow's inputs count. This change's server "
+            "is asked, for it is on this machine: {url}"
+        ),
+        (
+            "Die Basis hat keine touchstone.yaml: Es gelten Vorgaben und die Eingaben des Workflows. Gefragt "
+            "wird der Server dieser Änderung, denn er ist auf dieser Maschine: {url}"
+        ),
+    ),
     "settings_deleted": (
         "This change deletes the settings {path}. The base's still count.",
         "Diese Änderung löscht die Einstellungen {path}. Die der Basis gelten weiter.",

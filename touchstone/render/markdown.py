@@ -23,6 +23,7 @@ _REFERENCE = re.compile(
     r"(?i):(?=//)|www(?=\.)|\bgh(?=-\d)|:(?=[\w+-]+:)|\b[0-9a-f](?=[0-9a-f]{6,39}\b)|%(?=%)|=(?==)"
 )
 """The last two are Obsidian's: a comment, which hides all that follows, and a highlight."""
+_HEX = re.compile(r"(?<![0-9A-Za-z`])([0-9a-f]{12,64})(?![0-9A-Za-z`])")
 _LINE_START = re.compile(r"^(\d{0,9})(?=[-+=.):/])")
 _COMMAND = re.compile(r"^([^\S\n]*)/", re.MULTILINE)
 _BACKTICKS = re.compile(r"`+")
@@ -30,14 +31,16 @@ _BACKTICKS = re.compile(r"`+")
 
 def escaped(text: str) -> str:
     """Text inside a paragraph or table cell: one line, every special character inert, no link, no mention."""
-    apart = _REFERENCE.sub(lambda found: found[0] + _GAP, one_line(text))
-    inert = _SPECIAL.sub(lambda found: _INSTEAD.get(found[0], "\\" + found[0]), apart)
-    return _LINE_START.sub(r"\1\\", inert)
+    return _LINE_START.sub(r"\1\\", _inert(one_line(text)))
 
 
 def sentence(text: str) -> str:
-    """As `escaped`, cut where no sentence goes on."""
-    return escaped(one_line(text, SENTENCE_WIDTH))
+    """As `escaped`, cut where no sentence goes on. Commits and digests stand as code: nothing is put into
+    them there, so what is copied can be pasted.
+    """
+    parts = _HEX.split(one_line(text, SENTENCE_WIDTH))
+    told = "".join(code(part) if number % 2 else _inert(part) for number, part in enumerate(parts))
+    return _LINE_START.sub(r"\1\\", told)
 
 
 def code(text: str) -> str:
@@ -75,6 +78,11 @@ def html_code(text: str) -> str:
 
 def _row(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cells) + " |"
+
+
+def _inert(line: str) -> str:
+    apart = _REFERENCE.sub(lambda found: found[0] + _GAP, line)
+    return _SPECIAL.sub(lambda found: _INSTEAD.get(found[0], "\\" + found[0]), apart)
 
 
 def _longest_run(text: str) -> int:

@@ -35,6 +35,13 @@ def one_line(text: str, width: int | None = None) -> str:
     return folded[: max(width - 1, 0)].rstrip() + "…"
 
 
+def in_one_line(message: str) -> str:
+    """A message of several lines, its reasons parted by semicolons. Not made safe to print."""
+    first, *others = [line.strip() for line in message.split("\n") if line.strip()] or [""]
+    told = "; ".join(others)
+    return f"{first}{' ' if first.endswith(':') else '; '}{told}" if told else first
+
+
 def for_log(text: str) -> str:
     """Text of which a workflow's runner takes no line for a command, `::x::` or `##[x]`."""
     return _COMMAND.sub("\\1:\u200b", visible(text)).replace("##[", "##\u200b[")

@@ -26,7 +26,7 @@ from touchstone.render.comparison import (
 from touchstone.render.markdown import block, folded, sentence
 from touchstone.render.marks import STATUS_ORDER, is_uncertain, mark_of
 from touchstone.render.note_lines import note_lines, open_lines
-from touchstone.render.plain import one_line
+from touchstone.render.plain import in_one_line, one_line
 from touchstone.render.rejudged import judge_moved_lines
 from touchstone.render.report import judge_line, length_notices
 from touchstone.render.review_phrases import more, review_phrase
@@ -158,7 +158,8 @@ def review_parts(
 
 def footer(occasion: Occasion, words: Words) -> str:
     """Which commit and run this is about."""
-    parts = [review_phrase(words, "head", sha=name(occasion.head_sha[:12]))]
+    head = occasion.head_sha[:12]
+    parts = [review_phrase(words, "head", sha=name(head))] if head else []
     if occasion.run_id is not None:
         parts.append(page_link(review_phrase(words, "run", id=occasion.run_id), occasion.run_url))
     if occasion.attempt > 1:
@@ -189,7 +190,7 @@ def _pack_parts(review: PackReview, words: Words, limits: Limits, *, several: bo
     yield from _sentences(review.first)
     if review.error is not None:
         hint = ["", f"→ {sentence(review.error.hint)}"] if review.error.hint else []
-        yield Part(0, "status", [[sentence(review.error.message), *hint]])
+        yield Part(0, "status", [[sentence(in_one_line(review.error.message)), *hint]])
     if review.comparison is not None:
         yield from _comparison_parts(review.comparison, review, words, limits)
 
