@@ -44,7 +44,7 @@ def tell(call: Call) -> list[str]:
     if posted.detail is None:
         return []
     missing = first_sentence("no_comment", call.words)
-    told = " ".join(filter(None, [missing, posted.detail, posted.hint]))
+    told = f"{missing} {posted.detail}{f' → {posted.hint}' if posted.hint else ''}"
     write_summary(call.job.summary, f"\n{missing}\n")
     say(told)
     return [command_line(Annotation("notice", "touchstone", told))]
