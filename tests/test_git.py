@@ -213,7 +213,7 @@ def test_names_git_could_take_for_patterns_are_literal(repo: ScratchRepo) -> Non
     repo.commit("the other one", {"axb": "5", "x": "6"})
     assert [entry.subject for entry in door.log("a*b")] == ["odd"]
     assert [entry.subject for entry in door.log(":(top)x")] == ["odd"]
-    assert door.is_clean([repo.path / "a?b"]) is False
+    assert door.is_clean([repo.write("a?b", "untracked")]) is False
 
 
 def test_a_submodule_is_a_repository_of_its_own(repo: ScratchRepo, tmp_path: Path) -> None:
