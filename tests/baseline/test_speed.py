@@ -111,6 +111,12 @@ def test_one_reason_is_one_line_whatever_the_number_of_cells() -> None:
     assert len(speed_lines([found, found.model_copy(update={"variant": "house"})], Words())) == 1
 
 
+def test_a_reason_is_told_of_each_of_several_models() -> None:
+    found = speed(side(), side(engine="ollama"))
+    one, other = speed_lines([found, found.model_copy(update={"model": "n"})], Words())
+    assert one.replace(f"({found.model})", "(n)") == other != one
+
+
 def test_a_baseline_and_a_run_bring_their_typical_runs_speed() -> None:
     suite = judged_suite(list(TABLE))
     slow = {key: Outcome([5, 5], response={"decode_tps": 12.345}) for key in TABLE}

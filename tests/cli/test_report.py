@@ -67,6 +67,7 @@ def test_a_comment_needs_something_to_hold_the_run_against(repo: ScratchRepo, ru
     done = touchstone(repo.path, "report", run, "--format", "comment")
     assert done.code == ExitCode.USAGE
     assert "--against OLD" in done.err
+    assert f"touchstone report {run} --against HEAD:baselines/default/desk.json --format comment" in done.err
 
 
 def test_obsidian_has_its_frontmatter_first(repo: ScratchRepo, run: str) -> None:

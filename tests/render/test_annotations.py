@@ -79,6 +79,22 @@ def all_worse(rows: int) -> Comparison:
     )
 
 
+def test_a_row_names_its_model_where_there_are_several_and_why_it_has_no_verdict() -> None:
+    found = all_worse(2)
+    one, other = found.rows
+    rows = [one, other.model_copy(update={"model": "n", "state": "not_judged", "reason": "judge_error"})]
+    lines = annotation_lines([reviews.review(found.model_copy(update={"rows": rows}))])
+    assert any(f"P0 · {one.variant} · {one.model}: " in line for line in lines)
+    assert any(f"P1 · {one.variant} · n: " in line for line in lines)
+    assert any("could not be judged: the judge gave no reply" in line for line in lines)
+
+
+def test_too_much_unjudged_says_how_to_go_on() -> None:
+    found = all_worse(1).model_copy(update={"status": "not_judged", "exit": 2})
+    first = annotation_lines([reviews.review(found)])[0]
+    assert f"touchstone check --resume {found.candidate.run}" in first
+
+
 @hostile
 def test_every_line_is_one_command_whatever_the_texts_say(text: str) -> None:
     for line in annotation_lines(reviews.saying(text)):

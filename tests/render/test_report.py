@@ -122,7 +122,7 @@ def test_several_models_are_named_with_each_answer() -> None:
 def test_labels_stand_with_their_counts() -> None:
     suite = builders.labelled_suite({"A1": "relevant", "A2": "other", "A3": "relevant"})
     result = builders.result(suite, {"A1": "relevant", "A2": "relevant", "A3": "relevant"})
-    assert "precision 0.667 (2/3), recall 1.000 (2/2)" in report_text(Reading(result))
+    assert "precision 0.667 (2/3), recall 1.000 (2/2), F1 0.800 (4/5)" in report_text(Reading(result))
 
 
 def test_a_run_alone_says_how_little_it_can_say() -> None:

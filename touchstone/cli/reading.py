@@ -81,8 +81,12 @@ def _junit(reading: Reading, language: Language) -> str:
 
 def _comment(reading: Reading, language: Language) -> str:
     if reading.comparison is None:
+        run = reading.result.run
+        baseline = f"HEAD:baselines/{run.tenant}/{reading.result.provenance.pack_id}.json"
         raise UsageError(
-            "a comment tells what moved, so it needs something to hold the run against: --against OLD"
+            "a comment tells what moved, so it needs something to hold the run against: --against OLD",
+            f"Write: touchstone report {run.id} --against {baseline} --format comment "
+            "(touchstone list names the baselines there are)",
         )
     found = reading.comparison
     review = PackReview(found.pack, comparison=found, result=reading.result, answers=reading.both)

@@ -434,7 +434,8 @@ def honesty_lines(comparison: Comparison, words: Words) -> list[str]:
     if honesty.case_drop is not None:
         parts.append(phrase(words, "case_drop", points=numbers.number(honesty.case_drop, words)))
     if honesty.cases_for_3_points is not None:
-        parts.append(phrase(words, "cases_needed", n=honesty.cases_for_3_points))
+        needed = counted(words, "cases", honesty.cases_for_3_points)
+        parts.append(phrase(words, "cases_needed", cases=needed))
     if honesty.trials:
         parts.append(phrase(words, "trials", worse=honesty.trials_worse, trials=honesty.trials))
     return [phrase(words, "can_see", parts=" · ".join(parts))]

@@ -43,10 +43,15 @@ def ratio(value: Ratio, words: Words) -> str:
 
 def labels(report: LabelReport, words: Words) -> str:
     """Precision, recall, F1 and accuracy, each with what it counts."""
-    f1 = words["na"] if report.f1 is None else _local(f"{report.f1:.3f}", words)
+    # The positive class on either side: what was called it, and what is it.
+    found = Ratio(
+        value=report.f1,
+        hits=2 * report.precision.hits,
+        of=report.precision.of + report.recall.of,
+    )
     return (
         f"precision {ratio(report.precision, words)}, recall {ratio(report.recall, words)}, "
-        f"F1 {f1}, accuracy {ratio(report.accuracy, words)}"
+        f"F1 {ratio(found, words)}, accuracy {ratio(report.accuracy, words)}"
     )
 
 

@@ -86,8 +86,8 @@ PHRASES: dict[str, tuple[str, str]] = {
     "in_cases": (" ({n} of {cases})", " ({n} von {cases})"),
     "case_drop": ("a single case's of {points}", "der eines einzelnen Falls ab {points}"),
     "cases_needed": (
-        "{n} cases would be needed to see 3 points",
-        "{n} Fälle wären nötig, um 3 Punkte zu sehen",
+        "{cases} would be needed to see 3 points",
+        "{cases} nötig, um 3 Punkte zu sehen",
     ),
     "trials": (
         "left out in turn, {worse} of its {trials} runs read worse",

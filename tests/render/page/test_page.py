@@ -21,6 +21,7 @@ from touchstone.gate.page import PageFacts
 from touchstone.render.page import history_html, page_html
 from touchstone.render.page.environment import filled
 from touchstone.render.page.phrases import PAGE_PHRASES
+from touchstone.render.page.provenance import both_fields
 from touchstone.render.plain import one_line
 from touchstone.render.words import Language, Words
 
@@ -181,6 +182,15 @@ def test_a_judge_that_is_not_recorded_is_loud() -> None:
         page = markup(page_html(silent, language=language))  # type: ignore[arg-type]
         assert len(page.of("loud")) == 1
         assert said in page.text
+
+
+def test_a_judge_that_is_only_set_up_is_not_said_to_have_judged() -> None:
+    facts = pages.judged()
+    silent = replace(facts, result=facts.result.model_copy(update={"judge": None}))
+    assert silent.beside is not None
+    (judge,) = [field for field in both_fields(silent, silent.beside, EN) if field.label == "Judge"]
+    assert (judge.new, judge.differs) == ("n/a", True)
+    assert judge.old not in ("", "n/a")
 
 
 def test_a_run_by_itself_has_counts_and_no_verdict() -> None:

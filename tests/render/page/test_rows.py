@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.kit import pages
+from tests.kit import builders, pages
 from touchstone.gate.page import Beside, PageFacts
 from touchstone.render.comparison import moved_rows
 from touchstone.render.page.plot import Axis, dumbbell, interval_axis, interval_plot
@@ -114,6 +114,14 @@ def test_a_run_by_itself_shows_what_fell_short_first() -> None:
 
 
 # Drawings
+
+
+def test_a_row_that_passed_with_a_cut_answer_says_so() -> None:
+    suite = builders.judged_suite()
+    table = {"A1": builders.Outcome((5, 5), status="truncated"), "A2": (5, 5)}
+    facts = replace(pages.alone(), result=builders.result(suite, table))
+    told = {row.prompt: row.told for group in own_groups(facts, EN) for row in group.rows}
+    assert told == {"A1": "pass, truncated", "A2": "pass"}
 
 
 def test_a_dumbbell_stands_where_its_values_are() -> None:

@@ -86,7 +86,7 @@ def _system(facts: PageFacts, beside: Beside, words: Words) -> dict[str, Told]:
 def _measured(facts: PageFacts, beside: Beside, words: Words) -> dict[str, Told]:
     old, new = beside.instrument, facts.result.instrument
     return {
-        words["judge"]: (_judge(old, words), _judge(new, words)),
+        words["judge"]: (_judge(old, words), _judged_by(facts, words)),
         page_phrase(words, "sampling"): (_sampling(old, words), _sampling(new, words)),
     }
 
@@ -127,6 +127,12 @@ def _judge(instrument: Instrument, words: Words) -> str | None:
     if instrument.dimensions:
         return None
     return words["judge_not_needed"].removeprefix(f"{words['judge']}: ")
+
+
+def _judged_by(facts: PageFacts, words: Words) -> str | None:
+    """Who judged the run; a judge that is only set up has said nothing yet."""
+    unjudged = facts.result.judge is None and bool(facts.result.instrument.dimensions)
+    return None if unjudged else _judge(facts.result.instrument, words)
 
 
 def _sampling(instrument: Instrument, words: Words) -> str:
