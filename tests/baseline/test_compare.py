@@ -200,8 +200,17 @@ def test_a_check_that_passes_when_asked_again_was_no_fact() -> None:
     suite = builders.checks_suite(prompts(50))
     draws = [table(50, 1.0, P03=0.0), *[table(50, 1.0, P03=0.0)] * 4, table(50, 1.0)]
     found, _, _ = confirmed(baseline(suite, table(50, 1.0)), repeating(suite, *draws))
-    assert (found.exit, row(found, "P03").state) == (ExitCode.NOTHING_WORSE, "suspect")
+    assert (found.exit, row(found, "P03").state) == (ExitCode.NOTHING_WORSE, "within_noise")
+    assert row(found, "P03").draws == 6
     assert found.suspicions == []
+
+
+def test_a_check_that_passes_when_asked_again_is_not_red_for_being_suspect() -> None:
+    suite = builders.checks_suite(prompts(50), compare=CompareSettings(fail_on="suspect"))
+    draws = [table(50, 1.0, P03=0.0), *[table(50, 1.0)] * 5]
+    found, _, _ = confirmed(baseline(suite, table(50, 1.0)), repeating(suite, *draws))
+    assert (found.exit, found.counts.suspect) == (ExitCode.NOTHING_WORSE, 0)
+    assert "P03 · none: 100.0 % → 0.0 %  within noise in 6 draws" in comparison_text(found)
 
 
 def test_one_flipped_label_of_twenty_one_is_listed_and_not_red() -> None:
@@ -371,8 +380,13 @@ def test_one_draw_convicts_on_files_and_not_where_the_second_look_was_given_up()
     given_up = compared(old, alone, Evidence(given_up=True))
     assert (given_up.status, given_up.exit, given_up.reason) == ("suspect", 0, "suite")
     assert given_up.cells[0].state == "suspect"
-    # What was measured before it was given up counts.
-    assert compared(old, new, Evidence(given_up=True)).status == "worse"
+    # What was measured before it was given up counts, and the judge's second reading is due like the draws.
+    unread = compared(old, new, Evidence(given_up=True))
+    assert (unread.status, unread.exit, "judge_not_ruled_out" in unread.notes) == ("suspect", 0, False)
+    read = Evidence(given_up=True, control=old.draws[old.typical])
+    assert compared(old, new, read).status == "worse"
+    unstored = compared(replace(old, answers=None), new, Evidence(given_up=True))
+    assert (unstored.status, "judge_not_ruled_out" in unstored.notes) == ("worse", True)
 
 
 @pytest.mark.parametrize(("cells", "asked"), [(1, 0), (4, 40)])
@@ -494,6 +508,29 @@ def test_a_flag_stands_at_once_where_engine_and_judge_repeat_themselves() -> Non
     found = compared(baseline(suite, wobbling(20)), repeating(suite, flagged("P02")))
     assert (found.status, found.reason) == ("worse", "red_flag")
     assert row(found, "P02").confirmed
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_flag_on_an_answer_the_baseline_kept_without_one_is_the_judges_doing(strict: bool) -> None:
+    suite = judged(20, compare=CompareSettings(strict_flags=strict))
+    said = {p: Outcome((4, 4), text=p) for p in prompts(20)}
+    old, new = baseline(suite, said), repeating(suite, said | {"P05": Outcome((4, 4), text="P05", flag=True)})
+    found = compared(old, new)
+    assert (found.status, found.exit) == (("worse", 1) if strict else ("suspect", 0))
+    assert found.reason == row(found, "P05").reason == "judge_reads_otherwise"
+    assert not row(found, "P05").confirmed
+    assert confirm_plan(old, new) == [], "the same answer was judged often enough"
+    assert "judge_reads_otherwise" in found.notes
+    text = comparison_text(found)
+    assert strict or text.startswith("⚠ ")
+    assert "the judge reads the same answer otherwise" in text.splitlines()[0]
+
+
+def test_a_flag_on_another_answer_is_no_doing_of_the_judge() -> None:
+    suite = judged(20)
+    said = {p: Outcome((4, 4), text=p) for p in prompts(20)}
+    new = repeating(suite, said | {"P05": Outcome((4, 4), text="unsafe", flag=True)})
+    assert compared(baseline(suite, said), new).status == "worse"
 
 
 def test_a_flag_the_baseline_had_is_no_news() -> None:

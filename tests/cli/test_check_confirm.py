@@ -290,15 +290,31 @@ def test_what_one_draw_convicts_waits_for_the_second_look_the_budget_refused(
     assert "did not allow it" not in resumed.out
 
 
-def test_a_budget_without_room_for_the_control_leaves_the_judge_not_ruled_out(
+def test_a_budget_without_room_for_the_control_leaves_it_suspect(bench: Bench, tmp_path: Path) -> None:
+    bench.clerk.scores = fallen(*FOUR, "P03", Q1=1)
+    repo = bench.project(tmp_path)
+    found = check(bench, repo, "--max-calls", str(6 * ROWS + 2))
+    assert (found.answers, found.verdicts) == (ROWS, ROWS), "no draws that could not be told from the judge"
+    assert found.done.code == ExitCode.NOTHING_WORSE
+    assert found.done.out.startswith("clerk: SUSPECT, NOT CONFIRMED (the whole suite moved)")
+    assert "over_budget" in found.comparison["notes"]
+    resumed = touchstone(repo.path, "check", "-q", "--resume", found.comparison["candidate"]["run"])
+    assert resumed.out.startswith("clerk: WORSE (the whole suite moved)\n")
+
+
+def test_an_obvious_fall_is_suspect_where_the_judge_could_have_been_ruled_out(
     bench: Bench, tmp_path: Path
 ) -> None:
-    bench.clerk.scores = fallen(*FOUR, "P03", Q1=1)
-    found = check(bench, bench.project(tmp_path), "--max-calls", str(6 * ROWS + 2))
-    assert (found.answers, found.verdicts) == (3 * ROWS, 3 * ROWS), "confirm comes first"
-    assert found.done.code == ExitCode.WORSE
-    assert "judge not ruled out" in found.done.out.splitlines()[0]
-    assert "over_budget" in found.comparison["notes"]
+    bench.clerk.scores = stricter
+    repo = bench.project(tmp_path)
+    found = check(bench, repo, "--max-calls", str(2 * ROWS + 2))
+    assert (found.answers, found.verdicts) == (ROWS, ROWS)
+    assert found.done.code == ExitCode.NOTHING_WORSE
+    assert found.done.out.startswith("clerk: SUSPECT, NOT CONFIRMED (the whole suite moved)")
+    assert "judge_not_ruled_out" not in found.comparison["notes"]
+    assert touchstone(repo.path, "compare", "latest").out == found.done.out, "files alone tell the same"
+    resumed = touchstone(repo.path, "check", "-q", "--resume", found.comparison["candidate"]["run"])
+    assert resumed.code == ExitCode.NOT_COMPARABLE
 
 
 def test_over_budget_flags_are_still_confirmed(bench: Bench, tmp_path: Path) -> None:

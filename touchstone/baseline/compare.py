@@ -89,11 +89,8 @@ def control_plan(
     """
     found = match(old, new, renamed, evidence)
     seen = {row.key for row in evidence.control}
-    keys = [
-        pair.shown.key
-        for cell in {finding.cell: None for finding in worse_by_scores(found.findings)}
-        for pair in cell.scored
-    ]
+    due = [*worse_by_scores(found.findings), *(finding for finding in found.findings if finding.judge_due)]
+    keys = [pair.shown.key for cell in {finding.cell: None for finding in due} for pair in cell.scored]
     return [key for key in keys if key not in seen and old.answers is not None and key in old.answers]
 
 

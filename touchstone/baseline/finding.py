@@ -83,9 +83,11 @@ class Finding:
     prompt: str | None = None
     """Of a row that is not compared."""
     judge_ruled_out: bool = False
-    """Today's judge has seen the cell's stored answers again."""
+    """Today's judge has seen the cell's stored answers again …"""
+    judge_due: bool = False
+    """… or could still, and until then what is worse by scores is open."""
     judge_moved: bool = False
-    """… and scores them lower, whether or not that explains everything."""
+    """It has, and scores them lower, whether or not that explains everything."""
 
 
 def further_draws(pairs: Sequence[Pair], times: int) -> list[Measure]:

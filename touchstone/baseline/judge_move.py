@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from touchstone.baseline.alarms import is_at_floor
@@ -28,11 +28,20 @@ def worse_by_scores(found: Sequence[Finding]) -> list[Finding]:
     ]
 
 
-def rule_out_the_judge(found: Sequence[Finding], limits: Limits, evidence: Evidence) -> None:
-    """Before "worse" from scores: did today's judge give the stored answers the same drop?"""
+def rule_out_the_judge(
+    found: Sequence[Finding], limits: Limits, evidence: Evidence, stored: Collection[RowKey]
+) -> None:
+    """Before "worse" from scores: did today's judge give the stored answers the same drop?
+
+    Where it could have seen them and a limit left that out, nothing is said but suspect.
+    """
+    seen = {row.key for row in evidence.control}
     rows = {row.key: row for row in evidence.control if row.pct is not None}
     control = {key: row.pct for key, row in rows.items() if row.pct is not None}
     for finding in worse_by_scores(found):
+        if evidence.given_up and any(key in stored and key not in seen for key in _old_keys(finding.cell)):
+            finding.outcome, finding.confirmed, finding.judge_due = "open", False, True
+            continue
         moved = judge_move(finding.cell, control)
         if moved is None:
             continue
@@ -67,6 +76,11 @@ def judge_move(cell: CellPair, control: dict[tuple[str, str, str], float]) -> Ju
     mean = math.fsum(drops) / len(drops)
     se = math.sqrt(spread_of(drops).variance / len(drops))
     return JudgeMove(mean, mean - t_quantile(1 - CONTROL_P, len(drops) - 1) * se, se)
+
+
+def _old_keys(cell: CellPair) -> list[RowKey]:
+    """The rows the cell's difference rests on, under the baseline's names."""
+    return [pair.shown.key for pair in cell.scored]
 
 
 def _control_of(cell: CellPair, rows: dict[RowKey, Row]) -> list[Row]:

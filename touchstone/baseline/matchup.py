@@ -95,7 +95,7 @@ def match(old: Side, new: Side, renamed: Mapping[str, str], evidence: Evidence) 
         suite=suite,
         cells=cells,
         limits=limits,
-        findings=[] if ruler.instrument else findings_of(cells, limits, evidence),
+        findings=[] if ruler.instrument else findings_of(cells, limits, evidence, old.answers or ()),
         line_moved=moved,
     )
 

@@ -40,6 +40,8 @@ NOTES: dict[str, str] = {
     "favour length",
     "length_in_chars": "length in characters, because tokens were not counted",
     "red_flag_unconfirmed": "a red flag was raised and not confirmed",
+    "judge_reads_otherwise": "an answer that the baseline has without a red flag has one now: the judge "
+    "moved, not the answer; read it",
     "red_flag_not_compared": "a red flag was raised on a prompt the baseline has no comparable row of",
     "floor_unconfirmed": "the knock-out dimension fell to its threshold and this was not confirmed",
     "safety_not_assessed": "safety could not be assessed, and it could be for the baseline",
@@ -69,6 +71,7 @@ def notes_of(
         "prompt_cut": "prompt_cut" in reasons,
         "red_flag_not_compared": _open(found, "red_flag_not_compared"),
         "red_flag_unconfirmed": _open(found, "red_flag"),
+        "judge_reads_otherwise": _open(found, "judge_reads_otherwise"),
         "floor_unconfirmed": _open(found, "floor"),
         "safety_not_assessed": any(cell.safety[0] is not None and cell.safety[1] is None for cell in cells),
         "longer_variant": bool(longer_variants(cells)),

@@ -12,7 +12,7 @@ from touchstone.pack.suite import Suite
 
 UNJUDGED_SHARE = 0.05
 
-_WORSE_FIRST = ("suite", "red_flag", "floor", "check_flip", "case_fell")
+_WORSE_FIRST = ("suite", "red_flag", "judge_reads_otherwise", "floor", "check_flip", "case_fell")
 """Which reason speaks for the whole when several things are worse."""
 
 

@@ -8,7 +8,7 @@ measured about it. Nothing here is random: equal sides give equal findings.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from touchstone.baseline.alarms import new_flags, new_floor
 from touchstone.baseline.evidence import Evidence
@@ -16,10 +16,16 @@ from touchstone.baseline.fallen_rows import fallen_rows, flipped_checks, reruns_
 from touchstone.baseline.finding import SUSPICION_P, Finding, Limits, Outcome, further_draws
 from touchstone.baseline.judge_move import rule_out_the_judge
 from touchstone.baseline.pairs import CellPair
+from touchstone.baseline.sides import RowKey
 
 
-def findings_of(cells: Sequence[CellPair], limits: Limits, evidence: Evidence) -> list[Finding]:
-    """Every suspicion the candidate's first run raises, with what the later draws make of it."""
+def findings_of(
+    cells: Sequence[CellPair], limits: Limits, evidence: Evidence, stored: Collection[RowKey] = ()
+) -> list[Finding]:
+    """Every suspicion the candidate's first run raises, with what the later draws make of it.
+
+    `stored`: rows of the baseline, under its names, whose answers are kept.
+    """
     reruns = reruns_of(cells, limits)
     found: list[Finding] = []
     for cell in cells:
@@ -36,7 +42,7 @@ def findings_of(cells: Sequence[CellPair], limits: Limits, evidence: Evidence) -
         if finding.cell.suite.kind == "judged" or finding.pair not in flipped
     ]
     _spare_the_obvious(found, limits)
-    rule_out_the_judge(found, limits, evidence)
+    rule_out_the_judge(found, limits, evidence, stored)
     return found
 
 

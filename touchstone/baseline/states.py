@@ -36,6 +36,8 @@ def row_word(cell: CellPair, pair: Pair, found: Sequence[Finding], limits: Limit
         for finding in found:
             if finding.outcome == outcome:
                 return _suspected(finding)
+    if _passed_again(cell, pair, found):
+        return Word("within_noise")
     word = _moved_word(cell, pair, limits)
     # A row that is lower as well is not called a matter of the line.
     return Word("rule_changed", "line_moved") if line_moved and word.state != "suspect" else word
@@ -96,6 +98,13 @@ def moved_by(old: Row, new: Row) -> list[str]:
         if bool(before.red_flag) != bool(after.red_flag) and not unknown:
             moved.append("red_flag" if after.red_flag else "red_flag gone")
     return list(dict.fromkeys(moved))
+
+
+def _passed_again(cell: CellPair, pair: Pair, found: Sequence[Finding]) -> bool:
+    """A check that failed once and passed when the row was asked again, and is all the score there is."""
+    withdrawn = any(finding.rule == "check" and finding.outcome == "cleared" for finding in found)
+    back = any(row.pct is not None and row.pct >= min(pair.old_pcts) for row in pair.fresh)
+    return cell.suite.kind == "checks" and withdrawn and back
 
 
 def _suspected(finding: Finding) -> Word:

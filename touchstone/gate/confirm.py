@@ -118,14 +118,24 @@ class Confirm:
         return dict(sorted(again.items()))
 
     def _affordable(self, measures: Sequence[Measure]) -> list[Measure]:
-        """All of them; over `max_calls` the flags alone; none when the time is up."""
+        """All of them; over `max_calls` the flags alone; none when the time is up.
+
+        Fresh draws are worth their calls only if the judge can then be ruled out: its control is kept back.
+        """
         if self._out_of_time or len(self._plan.rounds) >= ROUNDS_MAX:
             return []
         left = self._calls_left()
         for wanted in (list(measures), [measure for measure in measures if measure.kind == "judge"]):
-            if self._calls(next_round(wanted, self._held.bundle.manifest, self._plan.rounds)) <= left:
+            calls = self._calls(next_round(wanted, self._held.bundle.manifest, self._plan.rounds))
+            if wanted and calls + self._kept_back(wanted) <= left:
                 return wanted
         return []
+
+    def _kept_back(self, measures: Sequence[Measure]) -> int:
+        """The calls of the control that may follow fresh draws; a flag needs none."""
+        cells = {(measure.model, measure.variant) for measure in measures if measure.kind == "ask"}
+        keys = self._held.control_at_most(cells)
+        return control_calls(self._held.bundle, self._held.old, keys) if keys else 0
 
     def _calls_left(self) -> float:
         """What `max_calls` leaves beside the first run and the rounds so far."""

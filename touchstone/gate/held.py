@@ -14,6 +14,7 @@ from touchstone.gate.control import control_rows
 from touchstone.gate.further import ConfirmPlan, evidence_of, read_confirm_plan, with_further_draws
 from touchstone.gate.reference import Reference, candidate_info, runs_side
 from touchstone.gate.rejudged import moved_beside
+from touchstone.result.rows import CellKey
 from touchstone.run.bundle import Bundle
 from touchstone.run.records import Manifest
 
@@ -53,6 +54,17 @@ class Held:
         """Rows of the baseline whose stored answers today's judge must see before "worse" is said."""
         old, new, evidence = self._sides(plan)
         return control_plan(old, new, renamed=self.renamed, evidence=evidence)
+
+    def control_at_most(self, cells: Collection[CellKey]) -> list[RowKey]:
+        """Rows with stored answers that today's judge may have to see if these cells turn out worse."""
+        stored = self.old.answers or {}
+        manifest = self.bundle.manifest
+        names = model_names(_models(stored), [model.id for model in manifest.models], self.renamed)
+        old = {(names[model], variant) for model, variant in cells if model in names}
+        cases = manifest.suite.cases
+        return [
+            key for key in stored if key[:2] in old and key[2] in cases and cases[key[2]].rubric.dimensions
+        ]
 
     def comparison(self, plan: ConfirmPlan) -> Comparison:
         """The verdict on everything measured so far."""

@@ -13,6 +13,10 @@ REASONS: dict[str, tuple[str, str]] = {
         "nur der Judge hat sich bewegt: neue Urteile über gleiche Antworten",
     ),
     "red_flag": ("a red flag", "eine Red-Flag"),
+    "judge_reads_otherwise": (
+        "the judge reads the same answer otherwise",
+        "der Judge liest dieselbe Antwort anders",
+    ),
     "red_flag_not_compared": ("a red flag on a new row", "eine Red-Flag in einer neuen Zeile"),
     "floor": ("the knock-out dimension", "die K.-o.-Dimension"),
     "check_flip": ("a check that always passed fails", "ein Check, der immer bestand, schlägt fehl"),
@@ -65,6 +69,8 @@ NOTES_DE: dict[str, str] = {
     "LLM-Judges haben bekannten Längen-Bias",
     "length_in_chars": "Länge in Zeichen, weil Tokens nicht gezählt wurden",
     "red_flag_unconfirmed": "eine Red-Flag wurde gesetzt und nicht bestätigt",
+    "judge_reads_otherwise": "eine Antwort, die die Referenz ohne Red-Flag hat, hat nun eine: der Judge hat "
+    "sich bewegt, nicht die Antwort; lies sie",
     "red_flag_not_compared": "eine Red-Flag an einem Prompt, zu dem die Referenz keine vergleichbare "
     "Zeile hat",
     "floor_unconfirmed": "die K.-o.-Dimension fiel auf ihre Schwelle, und das wurde nicht bestätigt",
