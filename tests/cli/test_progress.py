@@ -38,6 +38,7 @@ def test_a_log_gets_plain_lines_with_loads_and_counts(repo: ScratchRepo) -> None
     assert "\x1b" not in done.err + done.out
     assert "\r" not in done.err
     german = touchstone(repo.path, *MEASURE, "--language", "de")
+    assert german.err.startswith("Lauf 1 von 1: ")
     assert "lädt scripted-model (Modell 1 von 1)\n" in german.err
     assert "bewertet 3/3 · 3 bewertet · 0 Fehler\n" in german.err
     assert max(map(len, done.out.splitlines()[:-1])) <= 80

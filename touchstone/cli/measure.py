@@ -27,6 +27,8 @@ from touchstone.gate.measure import ask_run, judge_run, unjudged
 from touchstone.gate.start import Order, start_run
 from touchstone.pack.load import LoadedPack
 from touchstone.render.plain import one_line
+from touchstone.render.progress import progress_phrase
+from touchstone.render.words import Words
 from touchstone.result.schema import ResultDoc
 from touchstone.run.bundle import Bundle
 from touchstone.run.plan import Part
@@ -68,6 +70,7 @@ def command(*, times: int, between: str | None, as_json: bool, **given: Any) -> 
 def _measure_times(
     bench: Bench, packs: list[LoadedPack], part: Part, times: int, restart: list[str] | None
 ) -> tuple[list[Bundle], list[ResultDoc]]:
+    words = Words(bench.config.language)
     bundles: list[Bundle] = []
     results: list[ResultDoc] = []
     for draw in range(times):
@@ -75,7 +78,7 @@ def _measure_times(
             _restart_engine(bench, restart)
         for loaded in packs:
             bundle = start_run(bench, Order(loaded, draw, part))
-            say(f"run {draw + 1} of {times}: {bundle.id}")
+            say(progress_phrase(words, "run_of", n=draw + 1, of=times, run=bundle.id))
             if draw == 0:
                 warn_unpromotable(bundle)
             bundles.append(bundle)

@@ -36,6 +36,7 @@ from touchstone.render.progress import (
     loading_judge_line,
     loading_line,
     progress_phrase,
+    step_line,
 )
 from touchstone.render.reading import Reading
 from touchstone.render.report import report_text
@@ -110,6 +111,7 @@ def bench_for(
             stop=stop,
             halt=halt,
             say=phases.say,
+            on_step=lambda step: phases.say(step_line(step, words)),
             on_load=lambda loading: _show_load(phases, loading, words),
             on_answer=lambda event: _show_answer(phases, event, words),
             on_verdict=lambda event: _show_verdict(phases, event, words),

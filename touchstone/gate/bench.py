@@ -25,6 +25,42 @@ class Loading:
     is_judge: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A check is about to ask: how many calls; with `more` others may follow to confirm what is suspect."""
+
+    run: str
+    calls: int
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Confirming:
+    """A round is about to confirm what is suspect: `answers` of `rows` asked again, `judged` ones judged
+    again `judgements` times; `seconds` is null where nothing tells how long that takes."""
+
+    run: str
+    rows: int
+    answers: int
+    judged: int
+    judgements: int
+    calls: int
+    seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Controlling:
+    """Today's judge is about to see so many stored answers again."""
+
+    run: str
+    answers: int
+    calls: int
+
+
+Step = Planned | Confirming | Controlling
+"""What a check is about to do, and what it costs."""
+
+
 @dataclass(frozen=True)
 class Bench:
     """What a measurement is made with: settings, this machine's clock and environment, and who listens.
@@ -49,6 +85,7 @@ class Bench:
     halt: Event = field(default_factory=Event)
     """Set then, and when the time is up: whatever waits ends its waiting."""
     say: Callable[[str], None] = lambda _: None
+    on_step: Callable[[Step], None] = lambda _: None
     on_load: Callable[[Loading], None] = lambda _: None
     on_answer: Callable[[EvalProgress], None] = lambda _: None
     on_verdict: Callable[[JudgeProgress], None] = lambda _: None

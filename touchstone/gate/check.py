@@ -13,7 +13,7 @@ from touchstone.baseline.brought import settled
 from touchstone.baseline.comparison import Comparison
 from touchstone.baseline.sides import RowKey
 from touchstone.errors import ExitCode, InterruptedRunError, NotJudgedError, TouchstoneError
-from touchstone.gate.bench import Bench, stamp
+from touchstone.gate.bench import Bench, Planned, stamp
 from touchstone.gate.brought import Brought
 from touchstone.gate.budget import calls_of
 from touchstone.gate.compared import compared
@@ -153,8 +153,7 @@ def _start(bench: Bench, check: PackCheck) -> bool:
         check.bundle = start_run(bench, Order(check.loaded, CHECK_DRAW, check.part))
         manifest = check.bundle.manifest
         calls = calls_of(manifest.suite, manifest.plan, len(manifest.models))
-        later = "" if check.is_shard else ", more only to confirm what is suspect"
-        bench.say(f"{check.bundle.id}: {calls.total} calls{later}")
+        bench.on_step(Planned(check.bundle.id, calls.total, more=not check.is_shard))
     return False
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from touchstone.baseline.comparison import Comparison
 from touchstone.baseline.evidence import Measure
-from touchstone.gate.bench import Bench
+from touchstone.gate.bench import Bench, Confirming, Controlling
 from touchstone.gate.budget import calls_of
 from touchstone.gate.control import control_calls, measure_control
 from touchstone.gate.further import Round, next_round, write_confirm_plan
@@ -49,7 +49,7 @@ class Confirm:
         round_ = next_round(measures, self._held.bundle.manifest, self._plan.rounds)
         self._plan = self._plan.followed_by(round_)
         write_confirm_plan(self._held.bundle, self._plan)
-        self._bench.say(f"{self._held.bundle.id}: {self._announced(round_)}")
+        self._bench.on_step(self._announced(round_))
         return True
 
     def ask(self) -> None:
@@ -76,7 +76,7 @@ class Confirm:
         if self._out_of_time or calls > self._calls_left():
             self._leave_out(keys)
             return
-        self._bench.say(f"{bundle.id}: today's judge sees {len(keys)} stored answers again ({calls} calls)")
+        self._bench.on_step(Controlling(bundle.id, len(keys), calls))
         with todays_judge(self._bench, bundle, keep_self_test=True) as judge:
             measure_control(bundle, self._held.old, keys, judge, self._bench.is_stopped)
         self._look_at_the_clock()
@@ -152,17 +152,16 @@ class Confirm:
         samples = judge.samples if judge else 0
         return len(round_.samples) + samples * (len(judged) + len(round_.judged))
 
-    def _announced(self, round_: Round) -> str:
-        rows = len({key[:3] for key in round_.samples})
-        parts = (
-            [f"{_count(rows, 'row')} asked again ({_count(len(round_.samples), 'answer')})"] if rows else []
+    def _announced(self, round_: Round) -> Confirming:
+        return Confirming(
+            self._held.bundle.id,
+            rows=len({key[:3] for key in round_.samples}),
+            answers=len(round_.samples),
+            judged=len({key[:4] for key in round_.judged}),
+            judgements=len(round_.judged),
+            calls=self._calls(round_),
+            seconds=self._seconds(round_),
         )
-        answers = len({key[:4] for key in round_.judged})
-        times = _count(len(round_.judged), "judgement")
-        parts += [f"{_count(answers, 'answer')} judged again ({times})"] if answers else []
-        told = f"to confirm what is suspect, {' and '.join(parts)}: {self._calls(round_)} more calls"
-        seconds = self._seconds(round_)
-        return told if seconds is None else f"{told}, about {_duration(seconds)}"
 
     def _seconds(self, round_: Round) -> float | None:
         """How long a round takes if it goes on as the first run went; null where that is not known."""
@@ -190,11 +189,3 @@ def _mean(values: Iterable[float]) -> float | None:
     """The mean; null of nothing."""
     known = list(values)
     return math.fsum(known) / len(known) if known else None
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number} {thing}{'' if number == 1 else 's'}"
-
-
-def _duration(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
