@@ -281,7 +281,7 @@ def test_one_changed_answer_of_fifty_is_listed_with_both_texts_and_stays_green(
     assert done.code == ExitCode.NOTHING_WORSE
     assert "identical answers in 49 of 50 rows" in done.out
     assert "  P17 · house: 80.0 % → 80.0 %  unchanged\n" in done.out
-    assert "  P17 answered well, is yes-class in     | P17 answered fine, is yes-class in" in done.out
+    assert "  P17 answered well, is yes-class in    | P17 answered fine, is yes-class in" in done.out
     desk.clerk.scores = lambda given: {"Q1": 2 if given.prompt == "P17" and given.today else 4, "Q2": 4}
     shutil.rmtree(repo.path / "runs")
     lower = touchstone(repo.path, "check", "-q")

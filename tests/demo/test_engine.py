@@ -42,8 +42,9 @@ def test_a_port_that_was_taken_meanwhile_ends_the_server_with_a_sentence(tmp_pat
         served = [sys.executable, "-m", "touchstone.demo.serve", str(tmp_path / "no.gguf"), port, "m"]
         done = subprocess.run(served, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 1
-    assert done.stderr.endswith(f"the model server could not start on port {port}\n")
-    assert f"port: {port}" in done.stderr, "llama.cpp's own reason stands before it"
+    # llama.cpp logs in a thread of its own, which may end before or after.
+    assert f"the model server could not start on port {port}" in done.stderr.splitlines()
+    assert f"port: {port}" in done.stderr, "llama.cpp's own reason stands beside it"
     assert "Traceback" not in done.stderr
 
 

@@ -10,7 +10,7 @@ from touchstone.judge.reply import FaultCode
 from touchstone.render.reasons import REASON_WORDS, verdict_reason
 from touchstone.render.words import Words
 
-OTHERS = {"generation_failed", "reasoning_only", "check_error", "no_class", "empty"}
+OTHERS = {"generation_failed", "reasoning_only", "check_error", "no_class", "empty", "reference_not_judged"}
 
 
 def test_every_code_of_the_judge_has_words() -> None:
