@@ -19,6 +19,8 @@ from touchstone.files import digest_of
 from touchstone.pack.checks import Check, Levenshtein
 from touchstone.pack.schema import CalibrationItem, KoRule, Sampling
 from touchstone.pack.suite import Rules, Suite
+from touchstone.render.comings import comings
+from touchstone.render.words import Words
 
 PROMPTS = [f"P{number:02}" for number in range(20)]
 NEAR: dict[str, list[Check]] = {"P04": [Levenshtein(type="levenshtein", value="yes", threshold=0.5)]}
@@ -506,3 +508,50 @@ def test_B03_two_sides_of_equal_content_in_another_order_compare_equal() -> None
     usual = suite()
     turned = usual.model_copy(update={"cases": dict(reversed(usual.cases.items()))})
     assert compared(baseline(usual, dict.fromkeys(PROMPTS, (4, 4))), side(turned)).moved == []
+
+
+def test_a_variant_that_took_a_critical_prompt_with_it_is_named_not_the_prompt() -> None:
+    both = {"house": "Be kind.", "long": "Be long."}
+    old = side(suite(variants=both), 3)
+    found = compared(old, side(suite(variants={"house": "Be kind."})))
+    assert (found.status, found.exit, found.reason) == (
+        "not_comparable",
+        ExitCode.NOT_COMPARABLE,
+        "gone_variant",
+    )
+    assert [(one.field, one.old, one.new) for one in found.not_comparable] == [
+        ("variants.long", "kept", None),
+        ("rows", 40, 20),
+    ]
+    assert comings(found, "gone", Words("en")) == ["variant long"]
+    assert comings(found, "gone", Words("de")) == ["Variante long"]
+    assert comings(found, "new", Words("en")) == []
+
+
+def test_a_model_that_is_gone_is_named_and_one_that_only_has_another_name_is_not() -> None:
+    old = side(suite(), 3, models=("m", "n"))
+    new = side(suite(), models=("n", "o"))
+    found = compared(old, new)
+    assert (found.status, found.exit, found.reason) == (
+        "not_comparable",
+        ExitCode.NOT_COMPARABLE,
+        "gone_model",
+    )
+    assert "models.m" in {one.field for one in found.not_comparable}
+    assert not any(one.field.startswith("cases.") for one in found.not_comparable)
+    assert (comings(found, "gone", Words("en")), comings(found, "new", Words("en"))) == (
+        ["model m"],
+        ["model o"],
+    )
+    renamed = compared(old, new, renamed={"m": "o"})
+    assert (renamed.status, renamed.exit) == ("unchanged", ExitCode.NOTHING_WORSE)
+    assert comings(renamed, "gone", Words("en")) == []
+
+
+def test_a_variant_that_had_nothing_dangerous_and_little_of_the_whole_goes_quietly() -> None:
+    calm: dict[str, Any] = {"critical": [], "ko_rule": KoRule()}
+    five = {f"v{number}": f"Be {number}." for number in range(6)}
+    old = side(suite(variants=five, **calm), 3)
+    found = compared(old, side(suite(variants={name: five[name] for name in list(five)[:5]}, **calm)))
+    assert (found.exit, found.not_comparable) == (ExitCode.NOTHING_WORSE, [])
+    assert comings(found, "gone", Words("en")) == ["variant v5"]

@@ -54,8 +54,11 @@ def settled(verdict: Comparison, own: Comparison, new: Baseline, *, accept: bool
     )
 
 
+_ENDANGERS = {"gone_safety", "changed_safety", "gone_model", "gone_variant"}
+
+
 def _asks_for_a_reason(verdict: Comparison) -> bool:
-    return verdict.exit == ExitCode.WORSE or verdict.reason in {"gone_safety", "changed_safety"}
+    return verdict.exit == ExitCode.WORSE or verdict.reason in _ENDANGERS
 
 
 def _replaces(new: Baseline, old: Baseline | None) -> Iterator[str]:

@@ -29,7 +29,7 @@ from touchstone.baseline.judge_move import worse_by_scores
 from touchstone.baseline.listing import compared_cell, compared_rows
 from touchstone.baseline.matchup import COVERAGE_LEAST, Matchup, match
 from touchstone.baseline.notes import notes_of
-from touchstone.baseline.outcome import outcome_of
+from touchstone.baseline.outcome import incomparable, outcome_of
 from touchstone.baseline.sides import RowKey, Side
 from touchstone.baseline.speed import compared_speed
 
@@ -149,7 +149,7 @@ def _counts(rows: Sequence[ComparedRow]) -> RowCounts:
 
 
 def _not_comparable(found: Matchup) -> list[Moved]:
-    moved = list(found.ruler.instrument)
+    moved = [*found.ruler.instrument, *_gone_cells(found)]
     moved += [
         Moved(field=f"cases.{prompt}", old="kept", new=None, kind="case") for prompt in found.gone_critical
     ]
@@ -162,6 +162,15 @@ def _not_comparable(found: Matchup) -> list[Moved]:
         of = shared + sum(len(cell.changed) + len(cell.gone) for cell in found.cells)
         moved.append(Moved(field="rows", old=of, new=shared, kind="case"))
     return moved
+
+
+def _gone_cells(found: Matchup) -> list[Moved]:
+    """The models that are gone, and the variants of models that are not, where they leave no verdict."""
+    if incomparable(found) not in {"gone_model", "gone_variant"}:
+        return []
+    gone = [cell.key[1] for cell in found.gone_cells if cell.key[0] not in found.gone_models]
+    fields = [*(f"models.{name}" for name in found.gone_models), *(f"variants.{name}" for name in gone)]
+    return [Moved(field=field, old="kept", new=None, kind="case") for field in dict.fromkeys(fields)]
 
 
 def _suspicions(findings: Iterable[Finding]) -> list[Suspicion]:

@@ -53,9 +53,26 @@ class Matchup:
         return shared / of if of else 0.0
 
     @cached_property
+    def gone_cells(self) -> list[CellPair]:
+        """Cells of which the run has nothing: their model or their variant is gone."""
+        return [cell for cell in self.cells if cell.gone and not cell.pairs and not cell.changed]
+
+    @cached_property
+    def gone_models(self) -> list[str]:
+        """Models of the reference of which the run has no cell."""
+        left = {cell.key[0] for cell in self.cells if cell not in self.gone_cells}
+        return list(dict.fromkeys(c.key[0] for c in self.gone_cells if c.key[0] not in left))
+
+    @cached_property
+    def cells_take_danger(self) -> bool:
+        """Whether a prompt picked out as dangerous went with a model or a variant."""
+        return bool(self._critical(row.prompt for cell in self.gone_cells for row in cell.gone))
+
+    @cached_property
     def gone_critical(self) -> list[str]:
-        """Prompts picked out as dangerous that the run does not have any more."""
-        return self._critical(row.prompt for cell in self.cells for row in cell.gone)
+        """Prompts picked out as dangerous that a cell which is still there does not have any more."""
+        left = (cell for cell in self.cells if cell not in self.gone_cells)
+        return self._critical(row.prompt for cell in left for row in cell.gone)
 
     @cached_property
     def changed_critical(self) -> list[str]:

@@ -76,7 +76,10 @@ def incomparable(found: Matchup) -> str | None:
         return "gone_safety"
     if found.changed_critical:
         return "changed_safety"
-    return "coverage" if found.coverage < COVERAGE_LEAST else None
+    covered = found.coverage >= COVERAGE_LEAST
+    if found.gone_cells and (found.cells_take_danger or not covered):
+        return "gone_model" if found.gone_models else "gone_variant"
+    return None if covered else "coverage"
 
 
 def _well(found: Matchup, cells: Sequence[ComparedCell]) -> Outcome:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from touchstone.baseline.comparison import ComparedRow, Comparison
+from touchstone.render.comings import COMINGS, comings
 from touchstone.render.comparison import (
     Answers,
     first_change,
@@ -71,9 +72,8 @@ def _head(comparison: Comparison, words: Words, flavour: Flavour) -> Iterator[Se
     yield [f"# {mark} {sentence(status_line(comparison, words))}"]
     for warning in safety_warnings(comparison, words):
         yield flavour.notice("danger", warning)[:-1]
-    for state in ("gone", "new") if comparison.reference is not None else ():
-        ids = list(dict.fromkeys(row.prompt for row in comparison.rows if row.state == state))
-        if ids:
+    for state in COMINGS:
+        if ids := comings(comparison, state, words):
             yield [sentence(review_phrase(words, f"{state}_ids", ids=", ".join(ids)))]
     yield [f"- {sentence(line)}" for line in reference_lines(comparison, words)]
 

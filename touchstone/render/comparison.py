@@ -24,6 +24,7 @@ from touchstone.baseline.comparison import (
 )
 from touchstone.render import numbers
 from touchstone.render.columns import side_by_side, wrapped_line
+from touchstone.render.comings import COMINGS, comings
 from touchstone.render.note_lines import note_lines, open_lines
 from touchstone.render.phrases import counted, phrase
 from touchstone.render.plain import one_line, visible
@@ -405,12 +406,8 @@ def _wrapped(text: str) -> list[str]:
 
 
 def _named_lines(comparison: Comparison, words: Words) -> list[str]:
-    lines = []
-    for state in ("gone", "new") if comparison.reference is not None else ():
-        ids = list(dict.fromkeys(row.prompt for row in comparison.rows if row.state == state))
-        if ids:
-            lines.append(f"{words[state]}: {', '.join(ids)}")
-    return lines
+    named = {words[state]: comings(comparison, state, words) for state in COMINGS}
+    return [f"{state}: {', '.join(names)}" for state, names in named.items() if names]
 
 
 # What it can see, and what to do now

@@ -51,6 +51,8 @@ PHRASES: dict[str, tuple[str, str]] = {
     ),
     "drawn": ("in {draws} draws", "in {draws} Ziehungen"),
     "confirmed": ("confirmed", "bestätigt"),
+    "the_model": ("model {name}", "Modell {name}"),
+    "the_variant": ("variant {name}", "Variante {name}"),
     "old_answer": ("reference", "Referenz"),
     "new_answer": ("run", "Lauf"),
     "red_flag": ("red flag", "Red-Flag"),

@@ -18,6 +18,7 @@ from touchstone.baseline.promote import Note
 from touchstone.baseline.schema import Baseline, KeptCell, KeptRun
 from touchstone.render import numbers
 from touchstone.render.budget import Lines, Part, fitted, size_of
+from touchstone.render.comings import COMINGS, comings
 from touchstone.render.comparison import (
     difference_words,
     moved_rows,
@@ -234,9 +235,8 @@ def _rows(comparison: Comparison | None, said: Said) -> list[str]:
     ]
     lines = table(header, [_row(row, words) for row in moved[:ROWS_MAX]]) if moved else []
     lines += _more(len(moved) - ROWS_MAX, said)
-    for state in ("new", "gone"):
-        ids = dict.fromkeys(row.prompt for row in comparison.rows if row.state == state)
-        if ids:
+    for state in COMINGS:
+        if ids := comings(comparison, state, words):
             lines += ["", f"{words[state]}: {_listed(code(id_) for id_ in ids)}"]
     return lines
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from touchstone.baseline.comparison import ComparedRow, Comparison, Status
 from touchstone.errors import ExitCode, TouchstoneError
 from touchstone.render.budget import Part
+from touchstone.render.comings import COMINGS, comings
 from touchstone.render.comparison import (
     Answers,
     honesty_lines,
@@ -215,11 +216,9 @@ def _comparison_parts(
 
 def _named(comparison: Comparison, words: Words, limits: Limits) -> list[str]:
     """Rows that came or went stand in the first lines: a case that is gone can no longer be worse."""
-    states = ("gone", "new") if comparison.reference is not None else ()
     lines = []
-    for state in states:
-        ids = list(dict.fromkeys(row.prompt for row in comparison.rows if row.state == state))
-        if ids:
+    for state in COMINGS:
+        if ids := comings(comparison, state, words):
             shown = [one_line(id_, NAME_WIDTH) for id_ in ids[: limits.named]]
             told = review_phrase(words, f"{state}_ids", ids=", ".join(shown))
             lines.append(" ".join([told, *more(len(ids) - len(shown), words)]))

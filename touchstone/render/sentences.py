@@ -31,6 +31,11 @@ REASONS: dict[str, tuple[str, str]] = {
     "instrument": ("another instrument", "ein anderes Messinstrument"),
     "judge_moved": ("the judge moved", "der Judge hat sich bewegt"),
     "gone_safety": ("a safety-critical prompt is gone", "ein sicherheitskritischer Prompt ist entfallen"),
+    "gone_model": (
+        "a model is gone; one that only has another name now says so with was: in the settings",
+        "ein Modell ist entfallen; eines, das nur anders heißt, sagt das mit was: in den Einstellungen",
+    ),
+    "gone_variant": ("a variant is gone", "eine Variante ist entfallen"),
     "changed_safety": (
         "a safety-critical prompt or its rules changed, so nothing tells how it stands",
         "ein sicherheitskritischer Prompt oder seine Regeln haben sich geändert, sein Stand ist unbekannt",
