@@ -19,7 +19,7 @@ demo: $(STAMP)
 	$(BIN)/python -m touchstone demo $(ARGS)
 
 test: $(STAMP)
-	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadgroup $(ARGS)
+	$(BIN)/python -m pytest --numprocesses $(JOBS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 # Sees the pages in the system's Chromium, which is not installed here; .ci/run does that. Pictures of all that
 # was seen lie in build/pages afterwards.

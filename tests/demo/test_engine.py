@@ -8,6 +8,7 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -170,3 +171,19 @@ def _answer(running: EmbeddedEngine, question: str) -> str:
 def _get(running: EmbeddedEngine, path: str) -> Any:
     with urllib.request.urlopen(f"http://127.0.0.1:{running.port}{path}", timeout=10) as reply:
         return json.load(reply)
+
+
+@pytest.mark.engine
+def test_two_that_start_at_once_are_two_engines(tmp_path: Path) -> None:
+    folders = [cache_with_model(tmp_path / name) for name in ("one", "two")]
+    try:
+        with ThreadPoolExecutor() as threads:
+            first, second = threads.map(lambda folder: engine.start(folder, print), folders)
+        assert first.pid != second.pid
+        assert first.port != second.port
+        for running, folder in zip((first, second), folders, strict=True):
+            assert engine.status(folder) == running
+            assert engine.is_ready(running)
+    finally:
+        for folder in folders:
+            engine.stop(folder)

@@ -64,7 +64,7 @@ def start(cache: Path, say: Say, port: int | None = None) -> EmbeddedEngine:
     with _locked(cache):
         running = status(cache)
         if running is None:
-            return _started(cache, say, _port_to_use(port))
+            return _started_on(cache, say, port)
         if port not in (None, running.port):
             raise BadInputError(
                 f"the embedded engine already runs on port {running.port}", "End it: touchstone engine stop"
@@ -110,6 +110,16 @@ def _locked(cache: Path) -> contextlib.AbstractContextManager[None]:
     return exclusive_lock(
         cache / _LOCK_NAME, "another touchstone is starting or stopping the engine", "Try again in a moment."
     )
+
+
+def _started_on(cache: Path, say: Say, wanted: int | None) -> EmbeddedEngine:
+    port = _port_to_use(wanted)
+    try:
+        return _started(cache, say, port)
+    except EngineError:
+        if wanted is not None or _is_free(port):
+            raise
+    return _started(cache, say, _port_to_use(None))  # another server took the port while ours was starting
 
 
 def _started(cache: Path, say: Say, port: int) -> EmbeddedEngine:
@@ -194,9 +204,24 @@ def _is_free(port: int) -> bool:
     return True
 
 
+def _listens(engine: EmbeddedEngine) -> bool:
+    """Whether it is this engine that answers on its port, and not another one that was quicker."""
+    process = _process_of(engine)
+    try:
+        return process is not None and any(
+            one.laddr.port == engine.port
+            for one in process.net_connections("inet")
+            if one.status == psutil.CONN_LISTEN
+        )
+    except psutil.NoSuchProcess:
+        return False
+    except psutil.AccessDenied:
+        return True
+
+
 def _wait_until_ready(engine: EmbeddedEngine) -> None:
     deadline = time.monotonic() + _READY_S
-    while not is_ready(engine):
+    while not (is_ready(engine) and _listens(engine)):
         if _process_of(engine) is None:
             raise EngineError(f"the embedded engine ended while starting. {_log_tail(engine.log)}")
         if time.monotonic() > deadline:
