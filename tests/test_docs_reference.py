@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import importlib
 import json
 import os
@@ -97,7 +98,9 @@ def _help(words: list[str], command: click.Command) -> str:
         terminal_width=100,
         help_option_names=["-h", "--help"],
     )
-    return "\n".join(line.rstrip() for line in command.get_help(context).splitlines())
+    fresh = copy.copy(command)
+    vars(fresh)["_help_option"] = None  # kept by whoever asked for help first, with the names it had there
+    return "\n".join(line.rstrip() for line in fresh.get_help(context).splitlines())
 
 
 # --- tables --------------------------------------------------------------------------------------------

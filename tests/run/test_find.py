@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -47,3 +48,12 @@ def test_an_unknown_run_says_what_there_is(runs: Path, tmp_path: Path) -> None:
 
 def test_bundles_are_listed_oldest_first(runs: Path) -> None:
     assert [bundle.id for bundle in list_bundles(runs)] == list(IDS)
+
+
+def test_of_runs_of_one_second_the_one_begun_last_is_the_latest(tmp_path: Path) -> None:
+    begun = [f"20260504T080000Z_pack_{end}" for end in ("ffffff", "aaaaaa", "cccccc")]
+    for number, run in enumerate(begun):
+        bundle = Bundle.create(tmp_path, builders.manifest(builders.checks_suite(), id=run))
+        os.utime(bundle.path / "manifest.json", ns=(number, number))
+    assert [bundle.id for bundle in list_bundles(tmp_path)] == begun
+    assert find_bundle("latest", tmp_path, tmp_path).id == begun[-1]

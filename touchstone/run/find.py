@@ -34,12 +34,19 @@ def list_bundles(runs_dir: Path, wanted: Callable[[Bundle], bool] = lambda _: Tr
     """Every bundle in the runs folder, oldest first."""
     if not runs_dir.is_dir():
         return []
-    folders = sorted(
+    found = (
         folder
         for folder in runs_dir.iterdir()
         if not folder.name.startswith(".") and (folder / MANIFEST_NAME).is_file()
     )
+    folders = sorted(found, key=_age)
     return [bundle for bundle in map(Bundle, folders) if wanted(bundle)]
+
+
+def _age(folder: Path) -> tuple[str, int, str]:
+    """An id tells the second; among those of one second, the manifest that was written first."""
+    second, _, _ = folder.name.partition("_")
+    return second, (folder / MANIFEST_NAME).stat().st_mtime_ns, folder.name
 
 
 def _latest(bundles: list[Bundle], runs_dir: Path) -> Bundle:
