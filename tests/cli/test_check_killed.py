@@ -29,6 +29,7 @@ from tests.kit.minds import (
     with_baseline,
 )
 from tests.kit.scratch import ScratchRepo
+from touchstone.run.find import list_bundles
 
 ROWS, KILLS = 12, 4
 RUN_FIELDS = {"run", "speed"}
@@ -73,7 +74,7 @@ def verdict_of(repo: ScratchRepo, run: str) -> Any:
 
 
 def run_ids(repo: ScratchRepo) -> list[str]:
-    return sorted(path.parent.name for path in repo.path.glob("runs/*/manifest.json"))
+    return [bundle.id for bundle in list_bundles(repo.path / "runs")]
 
 
 def killed_after(repo: ScratchRepo, order: tuple[str, ...], seconds: float) -> bool:

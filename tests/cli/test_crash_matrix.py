@@ -39,6 +39,7 @@ from tests.kit.minds import (
 from tests.kit.scratch import ScratchRepo
 from tests.kit.timeless import without_times
 from touchstone.files import read_json, read_jsonl
+from touchstone.run.find import list_bundles
 
 ROWS, WORKERS, CONCURRENCY = 6, 2, 3
 POINTS_WANTED = 200
@@ -105,7 +106,7 @@ class Worker:
         )
 
     def run_ids(self) -> list[str]:
-        return sorted(path.parent.name for path in self.project.glob("runs/*/manifest.json"))
+        return [bundle.id for bundle in list_bundles(self.project / "runs")]
 
 
 Outcome = Callable[[Worker], Any]

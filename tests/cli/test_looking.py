@@ -28,6 +28,7 @@ from tests.kit.minds import (
 from tests.kit.scratch import AUTHOR, ScratchRepo
 from touchstone.cli.main import touchstone as front_door
 from touchstone.errors import ExitCode
+from touchstone.run.find import list_bundles
 
 BASELINE = "baselines/default/clerk.json"
 
@@ -172,7 +173,7 @@ def test_a_shell_is_offered_runs_packs_and_prompts(
     repo: ScratchRepo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(repo.path)
-    runs = sorted((path.parent.name for path in repo.path.glob("runs/*/manifest.json")), reverse=True)
+    runs = [bundle.id for bundle in reversed(list_bundles(repo.path / "runs"))]
     assert completed("compare", "") == ["latest", *runs]
     assert completed("promote", runs[-1]) == [runs[-1]]
     assert completed("show", "") == ["latest", "clerk", *runs]

@@ -16,6 +16,7 @@ from typing import Any
 from tests.kit.chat_server import Script, answer, whole
 from tests.kit.cli import touchstone
 from tests.kit.scratch import ScratchRepo, scratch_repo
+from touchstone.run.find import list_bundles
 
 MODEL, JUDGE = "scripted-model", "scripted-judge"
 PROMPT = "You are a desk.\nAnswer carefully.\nBe brief.\n"
@@ -122,7 +123,7 @@ def project(folder: Path, base_url: str) -> ScratchRepo:
 
 def run_ids(repo: ScratchRepo) -> list[str]:
     """The project's runs, oldest first."""
-    return sorted(path.parent.name for path in repo.path.glob("runs/*/manifest.json"))
+    return [bundle.id for bundle in list_bundles(repo.path / "runs")]
 
 
 def agreed(folder: Path, base_url: str, prompt: str = PROMPT) -> ScratchRepo:

@@ -17,6 +17,7 @@ from typing import Any, Literal
 from tests.kit.chat_server import Script, answer
 from tests.kit.cli import touchstone
 from tests.kit.scratch import ScratchRepo, scratch_repo
+from touchstone.run.find import list_bundles
 
 MODEL, JUDGE = "scripted-model", "scripted-judge"
 SEED, CHECK_DRAW = 42, 10
@@ -142,7 +143,7 @@ def with_baseline(repo: ScratchRepo, *options: str) -> ScratchRepo:
     """The project with three runs promoted on its branch."""
     measured = touchstone(repo.path, "measure", "--times", "3", "-q")
     assert measured.code == 0, measured.err
-    runs = sorted(path.parent.name for path in repo.path.glob("runs/*/manifest.json"))
+    runs = [bundle.id for bundle in list_bundles(repo.path / "runs")]
     promoted = touchstone(repo.path, "promote", *runs, "--here", *options)
     assert promoted.code == 0, promoted.err
     return repo
