@@ -198,16 +198,23 @@ def test_E09_a_measured_run_asks_everything_anew(repo: ScratchRepo, server: Chat
     assert first == 6, "the preflight and five prompts"
 
 
+def times_of(repo: ScratchRepo, run: str) -> dict[str, Any]:
+    """The cell's times. Of the memory, the machine's ticks nearest to so short a run may come later."""
+    perf = the_result(repo, run)["cells"][0]["perf"]
+    assert perf["e2e_med"] >= 0.03
+    return {name: value for name, value in perf.items() if not name.endswith("_gb")}
+
+
 def test_E11_times_are_those_of_real_calls(repo: ScratchRepo, server: ChatServer) -> None:
     server.service_s = 0.03
     ok(touchstone(repo.path, "measure", "--pack", "care", "-q"))
     (run,) = desk.run_ids(repo)
     assert all(line["ttft_s"] >= 0.03 for line in responses(repo, run))
-    perf, asked = the_result(repo, run)["cells"][0]["perf"], len(server.chats)
+    perf, asked = times_of(repo, run), len(server.chats)
     ok(touchstone(repo.path, "measure", "--resume", run, "-q"))
     (repo.path / "runs" / run / "result.json").unlink()
     ok(touchstone(repo.path, "judge", "--bundle", run, "-q"))
-    assert the_result(repo, run)["cells"][0]["perf"] == perf
+    assert times_of(repo, run) == perf
     assert {chat.body["model"] for chat in server.chats[asked:]} <= {desk.JUDGE}
 
 
