@@ -60,8 +60,8 @@ def floors(effort: Effort) -> Iterator[Row]:
             )
 
 
-def cpu_and_memory(effort: Effort) -> Iterator[Row]:
-    """Own CPU per request at no latency and memory, by the number of samples."""
+def cpu(effort: Effort) -> Iterator[Row]:
+    """Own CPU per request at no latency."""
     small, large, huge = 200, 1_200, 12_000
     with engine.running() as server:
         server.serve_in(0)
@@ -80,13 +80,23 @@ def cpu_and_memory(effort: Effort) -> Iterator[Row]:
             tenfold,
             own_ms <= target if target else None,
         )
-    peak_mb = statistics.median(costs[0].peak_mb for costs in many)
-    yield Row(
-        f"most memory of eval, {large:,} responses",
-        "flat",
-        f"{peak_mb:.0f} MB",
-        f"{more[0].peak_mb:.0f} MB" if more else "",
-    )
+
+
+def memory(effort: Effort) -> Iterator[Row]:
+    """Most memory of eval and judge by the number of responses; the pack is the same."""
+    prompts = 200
+    with engine.running() as server:
+        server.serve_in(0)
+        repeats = (5, *([50] if effort.tenfold else []))
+        found = {n: _asked(server, prompts, judged=True, repeats=n) for n in repeats}
+    for number, name in enumerate(("eval", "judge")):
+        peaks = [found[n][number].peak_mb for n in repeats]
+        yield Row(
+            f"most memory of {name}, {prompts * repeats[0]:,} responses",
+            "",
+            f"{peaks[0]:.0f} MB",
+            f"{peaks[1]:.0f} MB" if effort.tenfold else "",
+        )
 
 
 def resume(effort: Effort) -> Iterator[Row]:
@@ -202,10 +212,10 @@ def _over_floor(server: Engine, point: Point) -> tuple[float, float, float]:
     return spans[0] / floor[0], spans[1] / floor[1], sum(spans) / sum(floor)
 
 
-def _asked(server: Engine, prompts: int, *, judged: bool) -> tuple[Cost, Cost]:
+def _asked(server: Engine, prompts: int, *, judged: bool, repeats: int = 1) -> tuple[Cost, Cost]:
     """What eval costs, and judge."""
     with scratch() as folder:
-        write_project(server, folder, prompts, judged=judged)
+        write_project(server, folder, prompts, judged=judged, repeats=repeats)
         asked = touchstone(folder, "eval", "-q")
         return asked, touchstone(folder, "judge", "--bundle", "latest", "-q")
 
