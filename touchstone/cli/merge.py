@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -51,9 +50,7 @@ def command(shards: tuple[str, ...], as_json: bool, **given: Any) -> int:
 def merged(names: Sequence[str], runs_dir: Path) -> list[Bundle]:
     """The runs that the named shards make, put together in the runs folder."""
     shards = [bundle for name in names for bundle in _shards_named(name, runs_dir)]
-    return [
-        merged_run(parts, runs_dir, datetime.now(UTC), secrets.token_hex(3)) for parts in runs_among(shards)
-    ]
+    return [merged_run(parts, runs_dir, datetime.now(UTC)) for parts in runs_among(shards)]
 
 
 def _shards_named(name: str, runs_dir: Path) -> list[Bundle]:

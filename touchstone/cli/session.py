@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
 import signal
 import sys
@@ -104,7 +103,6 @@ def bench_for(
             config_path=effective.path,
             environ=dict(os.environ),
             now=lambda: datetime.now(UTC),
-            token=lambda: secrets.token_hex(3),
             wait_s=LOCK_WAIT_S if given.get("wait") else 0.0,
             strict_preflight=bool(given.get("strict_preflight")),
             models_left_out=left_out,

@@ -65,14 +65,13 @@ Step = Planned | Confirming | Controlling
 class Bench:
     """What a measurement is made with: settings, this machine's clock and environment, and who listens.
 
-    `root` is the folder the settings' paths are relative to; `token` gives six hex digits.
+    `root` is the folder the settings' paths are relative to.
     """
 
     config: Config
     root: Path
     environ: Mapping[str, str]
     now: Callable[[], datetime]
-    token: Callable[[], str]
     clock: Callable[[], float] = time.monotonic
     config_path: Path | None = None
     wait_s: float = 0.0

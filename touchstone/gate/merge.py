@@ -36,6 +36,7 @@ from touchstone.judge.verdicts import read_verdicts
 from touchstone.result.schema import ResultDoc
 from touchstone.run.bundle import Bundle, make_runs_folder, sealed
 from touchstone.run.find import list_bundles
+from touchstone.run.ids import new_run_id
 from touchstone.run.plan import Shard
 from touchstone.run.preflight import BLOCKS_NAME
 from touchstone.run.records import GitState, HostInfo, Manifest
@@ -100,7 +101,7 @@ def runs_among(shards: Sequence[Bundle]) -> list[list[Part]]:
     return [sorted(parts, key=lambda part: (part.shard, part.id)) for parts in runs.values()]
 
 
-def merged_run(parts: Sequence[Part], runs_dir: Path, now: datetime, token: str) -> Bundle:
+def merged_run(parts: Sequence[Part], runs_dir: Path, now: datetime) -> Bundle:
     """The run of which these are all the shards, put together in the runs folder.
 
     Merged before, it is the run from then. Raises RefusedError naming every hole, overlap and difference.
@@ -111,7 +112,7 @@ def merged_run(parts: Sequence[Part], runs_dir: Path, now: datetime, token: str)
     if before is not None:
         return before
     pack = parts[0].manifest.suite.pack_id
-    manifest = _manifest(parts, f"{now:%Y%m%dT%H%M%SZ}_{pack}_{token}")
+    manifest = _manifest(parts, new_run_id(runs_dir, pack, now))
     make_runs_folder(runs_dir)
     with ExitStack() as held, _workshop(runs_dir) as workshop:
         for part in parts:

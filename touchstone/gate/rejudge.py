@@ -16,9 +16,10 @@ from touchstone.files import JsonlAppender, read_bytes, write_atomic
 from touchstone.gate.bench import Bench
 from touchstone.gate.budget import calls_of, require_within
 from touchstone.gate.reference import Reference
-from touchstone.gate.start import judge_instrument, judge_setup, run_id
+from touchstone.gate.start import judge_instrument, judge_setup
 from touchstone.pack.suite import Suite
 from touchstone.run.bundle import Bundle, sealed
+from touchstone.run.ids import new_run_id
 from touchstone.run.preflight import BLOCKS_NAME
 from touchstone.run.records import EngineInfo, EvalResponse, GitState, HostInfo, ModelUnderTest
 
@@ -90,7 +91,7 @@ def _under_todays_judge(bench: Bench, suite: Suite) -> Suite:
 def _fields(bench: Bench, suite: Suite) -> dict[str, Any]:
     """What is today's in the new manifest."""
     return {
-        "id": run_id(bench, suite, bench.now()),
+        "id": new_run_id(bench.runs_dir, suite.pack_id, bench.now()),
         "tool_version": __version__,
         "suite": suite,
         "judge": judge_setup(bench.config, suite),

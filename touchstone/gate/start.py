@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from touchstone.pack.digest import hashes_of, suite_of
 from touchstone.pack.load import LoadedPack, load_pack
 from touchstone.pack.suite import JudgeInstrument, Suite
 from touchstone.run.bundle import Bundle, sealed
+from touchstone.run.ids import new_run_id
 from touchstone.run.plan import WHOLE, Part, filter_words, planned_prompts
 from touchstone.run.records import EngineInfo, GitState, HostInfo, JudgeSetup, ModelUnderTest
 from touchstone.run.retention import remove_surplus
@@ -50,7 +50,7 @@ def start_run(bench: Bench, order: Order) -> Bundle:
     require_within(calls_of(suite, plan, len(models)).total, bench.config.max_calls)
     manifest = sealed(
         {
-            "id": run_id(bench, suite, started),
+            "id": new_run_id(bench.runs_dir, suite.pack_id, started),
             "started": stamp(started),
             "tool_version": __version__,
             "tenant": bench.config.tenant,
@@ -103,11 +103,6 @@ def suite_for(config: Config, loaded: LoadedPack) -> Suite:
         instrument = judge_instrument(config, f"{loaded.path}: pack {loaded.pack.id}")
     extra_body = {model.id: model.extra_body for model in config.models if model.extra_body}
     return suite_of(loaded, compare=config.compare, judge=instrument, extra_body=extra_body)
-
-
-def run_id(bench: Bench, suite: Suite, started: datetime) -> str:
-    """An id that sorts by time: `<UTC stamp>_<pack>_<6 hex>`."""
-    return f"{started:%Y%m%dT%H%M%SZ}_{suite.pack_id}_{bench.token()}"
 
 
 def judge_instrument(config: Config, whose: str) -> JudgeInstrument:
