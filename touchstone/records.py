@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from sys import intern
 from typing import Any, Self, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
@@ -62,7 +63,11 @@ class CompactRecord:
         return cast("dict[str, Any]", _adapter(type(self)).dump_python(self, mode="json", by_alias=True))
 
 
-COMPACT: dict[str, Any] = {"frozen": True, "slots": True, "config": ConfigDict(extra="forbid")}
+COMPACT: dict[str, Any] = {
+    "frozen": True,
+    "slots": True,
+    "config": ConfigDict(extra="forbid", populate_by_name=True),
+}
 
 AnyRecord = Record | CompactRecord
 Kind = TypeVar("Kind", bound=AnyRecord)
@@ -104,6 +109,20 @@ def record_from(
 
 
 _ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
+
+
+def share_texts(document: object, fields: Iterable[str]) -> None:
+    """In a line that is one of thousands, hold the texts many of them have (and the keys of such an
+    object) once.
+    """
+    if not isinstance(document, dict):
+        return
+    for name in fields:
+        value = document.get(name)
+        if isinstance(value, str):
+            document[name] = intern(value)
+        elif isinstance(value, dict):
+            document[name] = {intern(key): item for key, item in value.items()}
 
 
 def _adapter(kind: Any) -> TypeAdapter[Any]:

@@ -69,7 +69,7 @@ def shard(runs_dir: Path, text: str, suite: Suite = SUITE, **fields: Any) -> Bun
 
 def merge(runs_dir: Path, *shards: Bundle) -> Bundle:
     (parts,) = runs_among(shards)
-    return merged_run(parts, runs_dir, NOW, "abcdef")
+    return merged_run(parts, runs_dir, NOW)
 
 
 def refused(runs_dir: Path, *shards: Bundle) -> RefusedError:
@@ -389,7 +389,7 @@ def test_merged_again_it_is_the_run_from_then(tmp_path: Path) -> None:
     shards = three(tmp_path)
     before = merge(tmp_path, *shards)
     (parts,) = runs_among(shards)
-    assert merged_run(parts, tmp_path, NOW, "123456").id == before.id
+    assert merged_run(parts, tmp_path, NOW).id == before.id
     assert len(list_bundles(tmp_path)) == 4
 
 

@@ -11,6 +11,7 @@ from touchstone.errors import BadInputError
 from touchstone.files import JsonlAppender, sha256_of
 from touchstone.judge.records import Verdict
 from touchstone.judge.verdicts import read_verdicts
+from touchstone.records import Misfit, record_from
 from touchstone.run.records import SampleKey
 
 KEY = SampleKey("m", "none", "A1", 1, 0)
@@ -23,8 +24,8 @@ def verdict(score: int | None = 4, answer: str = "x", **fields: object) -> Verdi
         if score is None
         else {"status": "judged", "scores": {"Q1": score}}
     )
-    return Verdict.model_validate(
-        {**KEY._asdict(), "judge": IDENTITY, "answer_sha256": sha256_of(answer), **said, **fields}
+    return record_from(
+        Verdict, {**KEY._asdict(), "judge": IDENTITY, "answer_sha256": sha256_of(answer), **said, **fields}
     )
 
 
@@ -79,5 +80,5 @@ def test_a_line_that_is_no_verdict_is_named(tmp_path: Path) -> None:
 
 def test_E08_a_score_is_a_whole_number_or_not_there() -> None:
     for score in (4.5, None, "n/a"):
-        with pytest.raises(ValueError, match="Q1"):
+        with pytest.raises(Misfit, match="Q1"):
             verdict(1, scores={"Q1": score})

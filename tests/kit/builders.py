@@ -19,7 +19,7 @@ from typing import Any
 from touchstone.config import CompareSettings
 from touchstone.engine.reply import ReplyStatus
 from touchstone.files import digest_of, sha256_of
-from touchstone.judge.records import CheckVerdict, JudgeIdentity, Verdict
+from touchstone.judge.records import CheckVerdict, JudgeIdentity, Verdict, VerdictStatus
 from touchstone.pack.checks import Check, Contains
 from touchstone.pack.schema import KoRule, LabelExtract, Labels, Sampling
 from touchstone.pack.suite import (
@@ -65,7 +65,7 @@ class Outcome:
     checks: Mapping[str, float | None] | float = 1.0
     label: str | None = None
     status: ReplyStatus | None = "ok"
-    verdict: str | None = "judged"
+    verdict: VerdictStatus | None = "judged"
     reason: str | None = None
     text: str | None = None
     response: Mapping[str, Any] = field(default_factory=dict)
@@ -207,6 +207,8 @@ def verdicts(
 def verdict(suite: Suite, outcome: Outcome, answered: EvalResponse, version: str | None = None) -> Verdict:
     """One verdict on one answer."""
     rubric, judge = suite.cases[answered.prompt].rubric, suite.instrument.judge
+    if outcome.verdict is None:
+        raise ValueError("not judged yet")
     judged = outcome.verdict == "judged"
     said = isinstance(outcome.scores, Mapping) or bool(outcome.scores)
     scores = (
@@ -216,8 +218,11 @@ def verdict(suite: Suite, outcome: Outcome, answered: EvalResponse, version: str
     )
     return Verdict(
         **answered.key._asdict(),
-        judge=judge
-        and JudgeIdentity(model=judge.model, version=version, prompt_version=judge.prompt_version),
+        judge=(
+            JudgeIdentity(model=judge.model, version=version, prompt_version=judge.prompt_version)
+            if judge
+            else None
+        ),
         answer_sha256=sha256_of(answered.response_text),
         scores=dict(scores),
         red_flag=outcome.flag if rubric.dimensions and said else None,

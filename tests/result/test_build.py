@@ -101,7 +101,7 @@ def test_one_verdict_line_is_the_golden_file() -> None:
     verdict = verdicts(asked, TABLE, given, "b7")[SampleKey("m", "none", "A2", 1, 0)]
     text = json_line(verdict.to_json()) + "\n"
     assert text == golden("verdict.jsonl", text)
-    assert Verdict.model_validate(parse_json(text, "line")) == verdict
+    assert record_from(Verdict, parse_json(text, "line")) == verdict
 
 
 def test_the_document_in_memory_is_the_one_on_disk() -> None:
@@ -192,7 +192,7 @@ def test_verdicts_of_two_judges_are_refused() -> None:
     said = verdicts(asked, table, given)
     last = list(said)[-1]
     other = JudgeIdentity(model="judge-7b", version="b8", prompt_version=1)
-    said[last] = said[last].model_copy(update={"judge": other})
+    said[last] = said[last].replaced(judge=other)
     with pytest.raises(BadInputError, match=r"judge-7b, version n/a.*judge-7b, version b8"):
         build_result_doc(asked, given, said)
 

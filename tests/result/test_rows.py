@@ -78,9 +78,7 @@ def test_a_later_pass_of_the_judge_is_not_the_verdict() -> None:
     asked = manifest(judged_suite(["A1"]))
     table = {"A1": [4, 5]}
     given = responses(asked, table)
-    again = {
-        key: verdict.model_copy(update={"pass_": 1}) for key, verdict in verdicts(asked, table, given).items()
-    }
+    again = {key: verdict.replaced(pass_=1) for key, verdict in verdicts(asked, table, given).items()}
     [row] = rows_of(asked, given, again)
     assert row.repeats[0].verdict is None
 

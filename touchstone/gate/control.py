@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from pydantic import ValidationError
-
 from touchstone.baseline.sides import RowKey, Side
 from touchstone.engine.reply import Ask
 from touchstone.errors import BadInputError
@@ -20,6 +18,7 @@ from touchstone.judge.asking import answered
 from touchstone.judge.checks import Answer
 from touchstone.judge.opinion import THINKING_OFF, JudgeCalls
 from touchstone.judge.records import JudgeIdentity, Verdict
+from touchstone.judge.verdicts import Judges, verdict_from
 from touchstone.result.schema import Repeat, Row
 from touchstone.result.scorecard import score_rows
 from touchstone.run.bundle import Bundle
@@ -122,13 +121,12 @@ def _is_done(kept: Verdict | None, given: Given) -> bool:
 def _good_verdicts(bundle: Bundle) -> dict[SampleKey, Verdict]:
     path = bundle.path / CONTROL_NAME
     kept: dict[SampleKey, Verdict] = {}
+    judges: Judges = {}
     for number, value in read_jsonl(path):
         try:
-            verdict = Verdict.model_validate(value)
-        except ValidationError:
-            raise BadInputError(
-                f"{path}:{number}: not a verdict", "Remove the file and check again."
-            ) from None
+            verdict = verdict_from(value, f"{path}:{number}", judges)
+        except BadInputError as error:
+            raise BadInputError(str(error), "Remove the file and check again.") from None
         if verdict.status == "judged":
             kept[verdict.key] = verdict
     return kept

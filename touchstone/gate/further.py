@@ -152,6 +152,6 @@ def _is_complete(row: Row) -> bool:
 
 def _judged_again(bundle: Bundle, side: Side, verdicts: Mapping[SampleKey, Verdict]) -> list[Row]:
     """The first run's rows as pass 1 sees them, where it has seen every repeat."""
-    as_first = {key: verdict.model_copy(update={"pass_": 0}) for key, verdict in verdicts.items()}
+    as_first = {key: verdict.replaced(pass_=0) for key, verdict in verdicts.items()}
     rows = rows_of(manifest_of(bundle), bundle.responses(), as_first)
     return [row for row in score_rows(rows, side.suite) if _is_complete(row)]

@@ -16,6 +16,7 @@ from touchstone.judge.records import CheckVerdict, JudgeIdentity, Verdict
 from touchstone.pack.checks import LABEL_CHECK
 from touchstone.pack.digest import checks_of
 from touchstone.pack.suite import Suite
+from touchstone.records import record_from
 from touchstone.run.records import EvalResponse, SampleKey
 
 _SAID = ("scores", "red_flag", "rationale", "spread", "flag_votes")
@@ -161,7 +162,7 @@ def _record(judging: Judging, given: Given, checked: _Checked, said: Mapping[str
             "reason": "no_class" if checked.undecided.id == LABEL_CHECK else "check_error",
             "detail": f"check {checked.undecided.id}: {checked.undecided.detail}",
         }
-    return Verdict.model_validate(fields)
+    return record_from(Verdict, fields)
 
 
 def _said_of_nothing(judging: Judging, given: Given) -> dict[str, Any]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Literal
 
 from pydantic import Field
+from pydantic.dataclasses import dataclass
 
-from touchstone.records import Record
+from touchstone.records import COMPACT, CompactRecord, Record
 from touchstone.run.records import SampleKey
 
 CheckStatus = Literal["pass", "fail", "error"]
+VerdictStatus = Literal["judged", "unscored", "error"]
 
 
 class JudgeIdentity(Record):
@@ -20,7 +22,8 @@ class JudgeIdentity(Record):
     prompt_version: int
 
 
-class CheckVerdict(Record):
+@dataclass(**COMPACT)
+class CheckVerdict(CompactRecord):
     """What one check says of one answer. `score` is 0…1, null on error."""
 
     id: str
@@ -29,7 +32,8 @@ class CheckVerdict(Record):
     detail: str
 
 
-class Verdict(Record):
+@dataclass(**COMPACT, kw_only=True)
+class Verdict(CompactRecord):
     """What the judge and the checks say of one answer.
 
     `status` judged: everything asked for is there · unscored: there was nothing to judge (failed
@@ -45,22 +49,22 @@ class Verdict(Record):
     pass_: int = Field(default=0, alias="pass")
     judge: JudgeIdentity | None
     answer_sha256: str
-    scores: dict[str, int] = {}
+    scores: dict[str, int] = Field(default={})
     red_flag: bool | None = None
     rationale: str | None = None
-    checks: list[CheckVerdict] = []
+    checks: list[CheckVerdict] = Field(default=[])
     label: str | None = None
     """The class read from the answer, for labelled packs."""
-    status: Literal["judged", "unscored", "error"]
+    status: VerdictStatus
     reason: str | None = None
     """A code: `generation_failed`, `reasoning_only`, `check_error`, `no_class`, or the parser's."""
     raw_reply: str | None = None
     seconds: float | None = None
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
-    spread: dict[str, list[int]] = {}
+    spread: dict[str, list[int]] = Field(default={})
     """Each sample's score per dimension in the order of asking, where the judge was asked several times."""
-    flag_votes: list[bool] = []
+    flag_votes: list[bool] = Field(default=[])
     """Each sample's flag, likewise."""
     asked_again: int = 0
     """How often a reply could not be used and the judge was asked once more."""

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from touchstone.errors import BadInputError
 from touchstone.files import read_jsonl
-from touchstone.judge.records import Verdict
+from touchstone.judge.records import JudgeIdentity, Verdict
+from touchstone.records import Misfit, record_from, share_texts
 from touchstone.run.records import SampleKey
 
 JUDGEMENTS_NAME = "judgements.jsonl"
+
+Judges = dict[JudgeIdentity, JudgeIdentity]
+
+_REPEATED = ("model", "variant", "prompt", "status", "reason", "label", "scores", "spread")
+"""Texts that many verdicts share; each is held once."""
 
 
 def read_verdicts(bundle_path: Path, pass_: int = 0) -> dict[SampleKey, Verdict]:
@@ -23,8 +27,9 @@ def read_verdicts(bundle_path: Path, pass_: int = 0) -> dict[SampleKey, Verdict]
     path = bundle_path / JUDGEMENTS_NAME
     found: dict[SampleKey, Verdict] = {}
     line_of: dict[SampleKey, int] = {}
+    judges: Judges = {}
     for number, value in read_jsonl(path):
-        verdict = _verdict(value, f"{path}:{number}")
+        verdict = verdict_from(value, f"{path}:{number}", judges)
         if verdict.pass_ != pass_:
             continue
         key = verdict.key
@@ -39,15 +44,17 @@ def read_verdicts(bundle_path: Path, pass_: int = 0) -> dict[SampleKey, Verdict]
     return found
 
 
+def verdict_from(value: object, source: str, judges: Judges) -> Verdict:
+    """One line as a verdict; BadInputError where it is none. `judges` holds each judge met so far once."""
+    share_texts(value, _REPEATED)
+    try:
+        verdict = record_from(Verdict, value)
+    except Misfit as misfit:
+        raise BadInputError(f"{source}: not a verdict: {misfit}") from None
+    judge = verdict.judge
+    return verdict if judge is None else verdict.replaced(judge=judges.setdefault(judge, judge))
+
+
 def _is_settled(kept: Verdict, later: Verdict) -> bool:
     same = (kept.answer_sha256, kept.judge) == (later.answer_sha256, later.judge)
     return same and kept.status == "judged"
-
-
-def _verdict(value: object, source: str) -> Verdict:
-    try:
-        return Verdict.model_validate(value)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise BadInputError(f"{source}: not a verdict: {place}: {first['msg']}") from None

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from touchstone.judge.records import CheckStatus
+from touchstone.judge.records import CheckStatus, VerdictStatus
 from touchstone.pack.suite import Hashes, Instrument, Rules, VariantText
 from touchstone.records import COMPACT, CompactRecord, Record
 from touchstone.run.records import ResponseStatus
@@ -212,7 +212,7 @@ class Repeat(CompactRecord):
     repeat: int
     status: ResponseStatus | None
     """Null where nothing came back yet."""
-    verdict: Literal["judged", "unscored", "error"] | None
+    verdict: VerdictStatus | None
     reason: str | None
     scores: dict[str, int]
     red_flag: bool | None

@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
 from pathlib import Path
-from sys import intern
 from typing import Any
 
 from touchstone.errors import BadInputError
@@ -25,7 +24,7 @@ from touchstone.files import (
     write_json,
 )
 from touchstone.pack.suite import Case, Suite
-from touchstone.records import Misfit, check_schema, record_from
+from touchstone.records import Misfit, check_schema, record_from, share_texts
 from touchstone.run import plan
 from touchstone.run.records import MANIFEST_SCHEMA, EvalResponse, Manifest, SampleKey
 
@@ -195,10 +194,7 @@ def _words(
 
 
 def _response(value: object, source: str) -> EvalResponse:
-    if isinstance(value, dict):
-        for name in _REPEATED:
-            if isinstance(value.get(name), str):
-                value[name] = intern(value[name])
+    share_texts(value, _REPEATED)
     try:
         return record_from(EvalResponse, value)
     except Misfit as misfit:

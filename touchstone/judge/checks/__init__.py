@@ -30,7 +30,7 @@ from touchstone.judge.checks import (
 )
 from touchstone.judge.checks.finding import Answer, CannotCheckError, Finding, Runner
 from touchstone.judge.checks.limit import within_limit
-from touchstone.judge.records import CheckVerdict
+from touchstone.judge.records import CheckStatus, CheckVerdict
 from touchstone.judge.visible import visible
 from touchstone.pack.checks import LABEL_CHECK, Check
 from touchstone.pack.schema import Labels
@@ -86,7 +86,7 @@ def _verdict(id_: str, threshold: float, look: Callable[[], Finding]) -> CheckVe
         # A check must not end a run: what a library trips over is this check's error.
         return _error(id_, f"{type(error).__name__}: {error}")
     score = round(finding.score, JSON_DECIMALS)
-    status = "pass" if score >= threshold else "fail"
+    status: CheckStatus = "pass" if score >= threshold else "fail"
     return CheckVerdict(id=id_, status=status, score=score, detail=visible(finding.detail, DETAIL_CHARS))
 
 
