@@ -63,7 +63,6 @@ def bundle(folder: Path) -> None:
         config_path=effective.path,
         environ={},
         now=lambda: datetime.now(UTC),
-        token=lambda: "000001",
     )
     run = start_run(bench, Order(load_pack(folder / "packs/bench.yaml")))
     with run.responses_path.open("w", encoding="utf-8") as lines:

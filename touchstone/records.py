@@ -47,20 +47,31 @@ class CompactRecord:
     def trusted(cls, **values: Any) -> Self:
         """A record of values known to fit, every field named; nothing is looked at."""
         made = object.__new__(cls)
-        for name in cls.__slots__:
+        for name in fields_of(cls):
             object.__setattr__(made, name, values[name])
         return made
 
     def replaced(self, **values: Any) -> Self:
         """The record with some fields replaced, unvalidated."""
         made = object.__new__(type(self))
-        for name in self.__slots__:
+        for name in fields_of(type(self)):
             object.__setattr__(made, name, values[name] if name in values else getattr(self, name))
         return made
 
     def to_json(self) -> dict[str, Any]:
         """The record as plain JSON values, field aliases applied."""
         return cast("dict[str, Any]", _adapter(type(self)).dump_python(self, mode="json", by_alias=True))
+
+
+_FIELDS: dict[Any, tuple[str, ...]] = {}
+
+
+def fields_of(kind: type[CompactRecord]) -> tuple[str, ...]:
+    """The names of a compact record's fields, inherited ones first."""
+    if kind not in _FIELDS:
+        slots = [vars(base).get("__slots__", ()) for base in reversed(kind.__mro__)]
+        _FIELDS[kind] = tuple(name for names in slots for name in names)
+    return _FIELDS[kind]
 
 
 COMPACT: dict[str, Any] = {

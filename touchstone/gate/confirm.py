@@ -168,7 +168,7 @@ class Confirm:
         bundle = self._held.bundle
         answers = _mean(
             response.t_end - response.t_start
-            for response in bundle.responses().values()
+            for response in bundle.outlines().values()
             if response.t_end is not None and response.t_start is not None
         )
         verdicts = _mean(

@@ -105,7 +105,7 @@ def with_further_draws(side: Side, bundle: Bundle, rounds: Sequence[Round]) -> S
     keys = {key for round_ in rounds for key in round_.samples}
     if not keys:
         return side
-    responses, verdicts = bundle.responses(), read_verdicts(bundle.path)
+    responses, verdicts = bundle.outlines(), read_verdicts(bundle.path)
     draws = []
     for draw in sorted({key.draw for key in keys}):
         manifest = manifest_of(bundle).model_copy(update={"draw": draw})
@@ -153,5 +153,5 @@ def _is_complete(row: Row) -> bool:
 def _judged_again(bundle: Bundle, side: Side, verdicts: Mapping[SampleKey, Verdict]) -> list[Row]:
     """The first run's rows as pass 1 sees them, where it has seen every repeat."""
     as_first = {key: verdict.replaced(pass_=0) for key, verdict in verdicts.items()}
-    rows = rows_of(manifest_of(bundle), bundle.responses(), as_first)
+    rows = rows_of(manifest_of(bundle), bundle.outlines(), as_first)
     return [row for row in score_rows(rows, side.suite) if _is_complete(row)]

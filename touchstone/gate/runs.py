@@ -22,7 +22,7 @@ from touchstone.result.timing import CellMachine
 from touchstone.run.bundle import Bundle
 from touchstone.run.finalize import Facts, facts_of, write_facts
 from touchstone.run.preflight import observed, read_blocks
-from touchstone.run.records import EvalResponse, Manifest, SampleKey
+from touchstone.run.records import Manifest, ResponseFacts, SampleKey
 
 SELECTION_NAME = "selection.json"
 
@@ -42,9 +42,9 @@ def result_of(bundle: Bundle, judged: str | None = None) -> ResultDoc:
 
 
 def _result(bundle: Bundle, judged: str | None, *, keeps_facts: bool = False) -> ResultDoc:
-    responses = bundle.responses()
+    responses = bundle.outlines()
     left_out, machine = _watched(bundle, responses, keeps_facts=keeps_facts)
-    manifest, verdicts = manifest_of(bundle), read_verdicts(bundle.path)
+    manifest, verdicts = manifest_of(bundle), read_verdicts(bundle.path, words=False)
     return build_result_doc(
         manifest,
         responses,
@@ -79,7 +79,7 @@ def rationales_of(bundle: Bundle) -> dict[tuple[str, str, str], list[str | None]
     it has not spoken, or spoke of an answer that was asked again since.
     """
     verdicts = read_verdicts(bundle.path)
-    responses = bundle.responses() if verdicts else {}
+    responses = bundle.outlines() if verdicts else {}
     found: dict[tuple[str, str, str], list[str | None]] = {}
     for key in bundle.samples():
         verdict = current_verdict(responses.get(key), verdicts.get(key))
@@ -121,7 +121,7 @@ def read_result(path: Path) -> ResultDoc:
 
 
 def _watched(
-    bundle: Bundle, responses: Mapping[SampleKey, EvalResponse], *, keeps_facts: bool
+    bundle: Bundle, responses: Mapping[SampleKey, ResponseFacts], *, keeps_facts: bool
 ) -> tuple[set[SampleKey], dict[tuple[str, str], CellMachine]]:
     """The answers unfit for timing, and each cell's machine; a large run's facts are not held any longer."""
     facts = facts_of(bundle, responses)

@@ -45,7 +45,12 @@ class Given:
     @property
     def unscored(self) -> str | None:
         """Why there is nothing to judge, as a code; None where there is an answer, be it empty."""
-        return {"error": "generation_failed", "reasoning_only": "reasoning_only"}.get(self.status)
+        return unscored(self.status)
+
+
+def unscored(status: ReplyStatus) -> str | None:
+    """Why an answer of this status is none that could be judged, as a code; None where it could be."""
+    return {"error": "generation_failed", "reasoning_only": "reasoning_only"}.get(status)
 
 
 class EarlierVerdicts(Protocol):

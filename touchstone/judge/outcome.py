@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from touchstone.judge.answers import Judgement
 from touchstone.judge.calibration import CalibrationVerdict
 from touchstone.judge.opinion import total
-from touchstone.judge.records import Verdict
+from touchstone.judge.records import Verdict, VerdictStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +55,15 @@ class Tally:
         answers: int,
         progress: Callable[[JudgeProgress], None] | None,
         clock: Callable[[], float] | None,
-        done: Iterable[Verdict],
+        done: Iterable[VerdictStatus],
     ) -> None:
         self.outcome = JudgeOutcome(answered=answers, open=answers)
         self.failures_in_a_row = 0
         self._progress = progress
         self._clock = clock
         self._started = clock() if clock else 0.0
-        for verdict in done:
-            self._count(verdict)
+        for status in done:
+            self._count(status)
 
     def take(self, judgement: Judgement) -> None:
         """Count one answer's judgement; a failing judge is counted until it succeeds once."""
@@ -72,7 +72,7 @@ class Tally:
         elif judgement.calls:
             self.failures_in_a_row = 0
         if judgement.verdict:
-            self._count(judgement.verdict)
+            self._count(judgement.verdict.status)
             self._add_cost(judgement.calls, judgement.verdict)
         self._tell(verdict=judgement.verdict)
 
@@ -81,8 +81,8 @@ class Tally:
         self._add_cost(verdict.calls, verdict)
         self._tell(calibration=verdict)
 
-    def _count(self, verdict: Verdict) -> None:
-        name = {"judged": "judged", "unscored": "unscored", "error": "errors"}[verdict.status]
+    def _count(self, status: VerdictStatus) -> None:
+        name = {"judged": "judged", "unscored": "unscored", "error": "errors"}[status]
         changes = {name: getattr(self.outcome, name) + 1, "open": self.outcome.open - 1}
         self.outcome = replace(self.outcome, **changes)
 

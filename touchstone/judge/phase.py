@@ -6,23 +6,23 @@ judged until an interruption is kept, and the same call goes on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
 from touchstone.engine.reply import Ask, ChatRequest, Reply
 from touchstone.errors import NotJudgedError, RefusedError
 from touchstone.files import JsonlAppender
-from touchstone.judge.answers import EarlierVerdicts, Given, Judgement, Judging, judgement_on
+from touchstone.judge.answers import EarlierVerdicts, Given, Judgement, Judging, judgement_on, unscored
 from touchstone.judge.asking import answered
 from touchstone.judge.calibration import Calibration, calibrate
 from touchstone.judge.opinion import THINKING_OFF, JudgeCalls
 from touchstone.judge.outcome import JudgeOutcome, JudgeProgress, Tally
 from touchstone.judge.prompt import prompt_sha256
-from touchstone.judge.records import JudgeIdentity, Verdict
+from touchstone.judge.records import JudgeIdentity, Verdict, VerdictStatus
 from touchstone.judge.verdicts import read_verdicts
 from touchstone.pack.suite import JudgeInstrument
 from touchstone.run.bundle import Bundle
-from touchstone.run.records import EvalResponse, Manifest, SampleKey
+from touchstone.run.records import Manifest, Outline, SampleKey
 
 __all__ = ["JudgeOutcome", "JudgeProgress", "judge_bundle", "read_verdicts"]
 
@@ -55,12 +55,11 @@ def judge_bundle(
     answers = _answers(bundle, keys)
     judging = _judging(bundle.manifest, answers, identity if ask else None, use_schema)
     judging = replace(judging, pass_=extra_pass, earlier=earlier)
-    kept = read_verdicts(bundle.path, extra_pass)
-    done = {key: kept[key] for key, answer in answers.items() if _is_done(kept.get(key), answer, judging)}
-    tally = Tally(len(answers), progress, clock, list(done.values()))
+    done = _done(answers, read_verdicts(bundle.path, extra_pass), judging)
+    tally = Tally(len(answers), progress, clock, done.values())
     calibrated = _calibrated(bundle, judging, ask, tally, stop)
-    opened = [Given.of(answer) for key, answer in answers.items() if key not in done]
-    askings = (judgement_on(judging, given) for given in opened)
+    opened = answers.keys() - done.keys()
+    askings = (judgement_on(judging, Given.of(answer)) for answer in bundle.responses_to(opened))
     with JsonlAppender(bundle.judgements_path) as lines:
         for judgement in answered(askings, ask or _no_judge, concurrency, stop):
             if judgement.verdict:
@@ -70,9 +69,9 @@ def judge_bundle(
     return replace(tally.outcome, calibrated=calibrated, stopped=stop())
 
 
-def _answers(bundle: Bundle, keys: Collection[SampleKey] | None) -> dict[SampleKey, EvalResponse]:
-    responses = bundle.responses()
-    return {key: responses[key] for key in (bundle.samples() if keys is None else keys) if key in responses}
+def _answers(bundle: Bundle, keys: Collection[SampleKey] | None) -> dict[SampleKey, Outline]:
+    outlines = bundle.outlines()
+    return {key: outlines[key] for key in (bundle.samples() if keys is None else keys) if key in outlines}
 
 
 def _judging(
@@ -117,12 +116,22 @@ def _refuse_another_judge(run: str, was: JudgeInstrument, identity: JudgeIdentit
         )
 
 
-def _is_done(kept: Verdict | None, answer: EvalResponse, judging: Judging) -> bool:
-    if kept is None or kept.status == "error":
+def _done(
+    answers: Mapping[SampleKey, Outline], kept: Mapping[SampleKey, Verdict], judging: Judging
+) -> dict[SampleKey, VerdictStatus]:
+    """The samples that need no judging any more, and how that ended."""
+    return {
+        key: kept[key].status
+        for key, answer in answers.items()
+        if key in kept and _is_done(kept[key], answer, judging)
+    }
+
+
+def _is_done(kept: Verdict, answer: Outline, judging: Judging) -> bool:
+    if kept.status == "error":
         return False
-    given = Given.of(answer)
     reason = kept.reason if kept.status == "unscored" else None
-    wanted = (given.sha256, judging.judge_of(given.key.prompt), given.unscored)
+    wanted = (answer.text_sha256, judging.judge_of(answer.prompt), unscored(answer.status))
     return (kept.answer_sha256, kept.judge, reason) == wanted
 
 

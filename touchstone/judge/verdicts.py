@@ -18,8 +18,9 @@ _REPEATED = ("model", "variant", "prompt", "status", "reason", "label", "scores"
 """Texts that many verdicts share; each is held once."""
 
 
-def read_verdicts(bundle_path: Path, pass_: int = 0) -> dict[SampleKey, Verdict]:
-    """The last word on each sample in one pass over a bundle's answers.
+def read_verdicts(bundle_path: Path, pass_: int = 0, *, words: bool = True) -> dict[SampleKey, Verdict]:
+    """The last word on each sample in one pass over a bundle's answers; what the judge wrote (rationale,
+    raw reply) is let go unless `words` are wanted.
 
     An error followed by a good verdict is normal, and so is a verdict on a new answer or by another
     judge. Two good ones by the same judge on the same answer are refused with both lines.
@@ -40,7 +41,8 @@ def read_verdicts(bundle_path: Path, pass_: int = 0) -> dict[SampleKey, Verdict]
                     "Keep one of the two lines, or start a new run.",
                 )
             continue
-        found[key], line_of[key] = verdict, number
+        found[key] = verdict if words else verdict.replaced(rationale=None, raw_reply=None)
+        line_of[key] = number
     return found
 
 

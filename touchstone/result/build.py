@@ -27,12 +27,12 @@ from touchstone.result.schema import (
 from touchstone.result.scorecard import cell_counts, cell_quality, score_rows
 from touchstone.result.timing import CellMachine, cell_perf, length_medians
 from touchstone.run import plan
-from touchstone.run.records import EvalResponse, Manifest, SampleKey
+from touchstone.run.records import AnyResponse, Manifest, SampleKey
 
 
 def build_result_doc(
     manifest: Manifest,
-    responses: Mapping[SampleKey, EvalResponse],
+    responses: Mapping[SampleKey, AnyResponse],
     verdicts: Mapping[SampleKey, Verdict],
     *,
     judge: JudgeInfo | None = None,
@@ -78,7 +78,7 @@ class _Lines:
     """A run's lines that count: the planned draw, in plan order."""
 
     manifest: Manifest
-    responses: dict[SampleKey, EvalResponse]
+    responses: dict[SampleKey, AnyResponse]
     verdicts: dict[SampleKey, Verdict]
 
 
@@ -92,7 +92,7 @@ class _Host:
 
 def _lines_of(
     manifest: Manifest,
-    responses: Mapping[SampleKey, EvalResponse],
+    responses: Mapping[SampleKey, AnyResponse],
     verdicts: Mapping[SampleKey, Verdict],
 ) -> _Lines:
     answered = {key: responses[key] for key in plan.samples(manifest) if key in responses}
@@ -204,7 +204,7 @@ def _cell(lines: _Lines, suite: Suite, rows: Sequence[Row], host: _Host) -> Cell
     )
 
 
-def _usage(responses: Sequence[EvalResponse], verdicts: Sequence[Verdict]) -> Usage:
+def _usage(responses: Sequence[AnyResponse], verdicts: Sequence[Verdict]) -> Usage:
     answers = [response for response in responses if response.is_good]
     # A verdict without seconds asked nobody: an empty answer is judged without a call.
     asked = [verdict for verdict in verdicts if verdict.judge is not None and verdict.seconds is not None]

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from touchstone.files import sha256_of
 from touchstone.judge.records import Verdict
 from touchstone.result.asked import listed_only
 from touchstone.result.numbers import kept
 from touchstone.result.schema import CheckScore, Repeat, Row
 from touchstone.run import plan
-from touchstone.run.records import EvalResponse, Manifest, SampleKey
+from touchstone.run.records import AnyResponse, Manifest, SampleKey
 
 CellKey = tuple[str, str]
 """(model, variant)."""
 
+_NONE: dict[str, Any] = {}
+"""Most answers of a large run share it: a record's values are never changed."""
+
 
 def rows_of(
     manifest: Manifest,
-    responses: Mapping[SampleKey, EvalResponse],
+    responses: Mapping[SampleKey, AnyResponse],
     verdicts: Mapping[SampleKey, Verdict],
 ) -> list[Row]:
     """Every planned row in plan order, repeats 1…n, not scored yet.
@@ -59,11 +62,11 @@ def repeats_of(rows: Sequence[Row]) -> list[Repeat]:
     return [repeat for row in rows for repeat in row.repeats]
 
 
-def current_verdict(response: EvalResponse | None, verdict: Verdict | None) -> Verdict | None:
+def current_verdict(response: AnyResponse | None, verdict: Verdict | None) -> Verdict | None:
     """The verdict, if it is the first one on this very answer."""
     if response is None or verdict is None or verdict.pass_ != 0:
         return None
-    if verdict.answer_sha256 != sha256_of(response.response_text):
+    if verdict.answer_sha256 != response.text_sha256:
         return None
     # An empty partial text and an empty answer have one hash; only the first failed.
     if response.is_good and verdict.reason == "generation_failed":
@@ -72,30 +75,30 @@ def current_verdict(response: EvalResponse | None, verdict: Verdict | None) -> V
 
 
 def _repeat(
-    number: int, response: EvalResponse | None, verdict: Verdict | None, uncounted: set[str]
+    number: int, response: AnyResponse | None, verdict: Verdict | None, uncounted: set[str]
 ) -> Repeat:
     # The partial text of a failed generation is no answer: it has no hash and no length.
-    answer = response.response_text if response is not None and response.is_good else None
+    answer = response if response is not None and response.is_good else None
     checks = _check_scores(verdict)
-    return Repeat(
+    return Repeat.trusted(
         repeat=number,
         status=response.status if response else None,
         verdict=verdict.status if verdict else None,
         reason=verdict.reason if verdict else None,
-        scores=dict(verdict.scores) if verdict else {},
+        scores=verdict.scores if verdict else _NONE,
         red_flag=verdict.red_flag if verdict else None,
-        checks={id_: check for id_, check in checks.items() if id_ not in uncounted},
+        checks={id_: check for id_, check in checks.items() if id_ not in uncounted} or _NONE,
         label=verdict.label if verdict else None,
-        answer_sha256=None if answer is None else sha256_of(answer),
-        answer_chars=None if answer is None else len(answer),
+        answer_sha256=answer.text_sha256 if answer else None,
+        answer_chars=answer.text_chars if answer else None,
         prompt_tokens=response.prompt_tokens if response else None,
         completion_tokens=response.completion_tokens if response else None,
-        listed={id_: check for id_, check in checks.items() if id_ in uncounted},
+        listed={id_: check for id_, check in checks.items() if id_ in uncounted} or _NONE,
         detail=_detail(response, verdict),
     )
 
 
-def _detail(response: EvalResponse | None, verdict: Verdict | None) -> str | None:
+def _detail(response: AnyResponse | None, verdict: Verdict | None) -> str | None:
     if response is not None and response.error is not None:
         return f"{response.error.class_}: {response.error.message}"
     return verdict.detail if verdict is not None else None

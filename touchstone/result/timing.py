@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from touchstone.result.numbers import kept, median, percentile
 from touchstone.result.rows import repeats_of
 from touchstone.result.schema import CellPerf, Row
-from touchstone.run.records import EvalResponse, SampleKey
+from touchstone.run.records import ResponseFacts, SampleKey
 
 CACHED_SHARE_MAX = 0.1
 """A prompt of which the engine had this share or more in its cache says nothing of TTFT."""
@@ -30,7 +30,7 @@ class CellMachine:
 
 
 def cell_perf(
-    responses: Sequence[EvalResponse],
+    responses: Sequence[ResponseFacts],
     *,
     concurrency: int,
     left_out: Collection[SampleKey] = frozenset(),
@@ -70,12 +70,12 @@ def length_medians(rows: Sequence[Row]) -> tuple[float | None, float | None]:
     return median(tokens) if len(tokens) == len(answers) else None, median(chars)
 
 
-def _cold_times(cold: Sequence[EvalResponse]) -> dict[str, float | None]:
+def _cold_times(cold: Sequence[ResponseFacts]) -> dict[str, float | None]:
     """A resumed run has a cold start each time; the worst of them is shown."""
     return {"cold_ttft_s": max((answer.ttft_s for answer in cold if answer.ttft_s is not None), default=None)}
 
 
-def _times(timed: Sequence[EvalResponse]) -> dict[str, float | None]:
+def _times(timed: Sequence[ResponseFacts]) -> dict[str, float | None]:
     ttft = [answer.ttft_s for answer in timed if answer.ttft_s is not None and _is_uncached(answer)]
     return {
         "ttft_left_out": len(timed) - len(ttft),
@@ -88,13 +88,13 @@ def _times(timed: Sequence[EvalResponse]) -> dict[str, float | None]:
     }
 
 
-def _is_uncached(answer: EvalResponse) -> bool:
+def _is_uncached(answer: ResponseFacts) -> bool:
     if answer.cached_tokens is None or not answer.prompt_tokens:
         return False
     return answer.cached_tokens / answer.prompt_tokens < CACHED_SHARE_MAX
 
 
-def _cached_share(timed: Sequence[EvalResponse]) -> float | None:
+def _cached_share(timed: Sequence[ResponseFacts]) -> float | None:
     """Null unless the engine told both counts for every answer."""
     cached = [answer.cached_tokens for answer in timed if answer.cached_tokens is not None]
     asked = [answer.prompt_tokens for answer in timed if answer.prompt_tokens]
@@ -102,7 +102,7 @@ def _cached_share(timed: Sequence[EvalResponse]) -> float | None:
     return kept(sum(cached) / sum(asked)) if counted and asked else None
 
 
-def _throughput(timed: Sequence[EvalResponse]) -> float | None:
+def _throughput(timed: Sequence[ResponseFacts]) -> float | None:
     """Completion tokens per second of waiting for answers; null unless all of them were counted.
 
     The answers of a cell follow one another, so their own times add up to its time on the wall, without

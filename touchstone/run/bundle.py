@@ -26,7 +26,7 @@ from touchstone.files import (
 from touchstone.pack.suite import Case, Suite
 from touchstone.records import Misfit, check_schema, record_from, share_texts
 from touchstone.run import plan
-from touchstone.run.records import MANIFEST_SCHEMA, EvalResponse, Manifest, SampleKey
+from touchstone.run.records import MANIFEST_SCHEMA, EvalResponse, Manifest, Outline, SampleKey
 
 MANIFEST_NAME = "manifest.json"
 RESULT_NAME = "result.json"
@@ -96,13 +96,26 @@ class Bundle:
         An error followed by a good record is normal. Two good records of one sample, a record that is
         not one, and a sample nobody planned are refused with file and line.
         """
-        return read_responses(self.responses_path, {key[:4] for key in self.samples()})
+        return dict(self._words())
+
+    def outlines(self) -> dict[SampleKey, Outline]:
+        """`responses`, each without its text."""
+        return {key: response.outline() for key, response in self._words()}
+
+    def responses_to(self, samples: Collection[SampleKey]) -> Iterator[EvalResponse]:
+        """The last word on each of some samples, in the order of the file, one held at a time."""
+        last = {key: number for number, (key, _) in enumerate(self._words()) if key in samples}
+        for number, (key, response) in enumerate(self._words()):
+            if last.get(key) == number:
+                yield response
 
     def open_samples(self, samples: Sequence[SampleKey] | None = None) -> list[SampleKey]:
         """Samples without a good response, in order: of the planned ones, or of those named."""
-        words = _words(self.responses_path, {key[:4] for key in self.samples()})
-        done = {key for key, response in words if response.is_good}
+        done = {key for key, response in self._words() if response.is_good}
         return [key for key in (self.samples() if samples is None else samples) if key not in done]
+
+    def _words(self) -> Iterator[tuple[SampleKey, EvalResponse]]:
+        return _words(self.responses_path, {key[:4] for key in self.samples()})
 
     def answers(self) -> dict[tuple[str, str, str], list[str]]:
         """The planned draw's answers by (model, variant, prompt), one text per repeat."""
@@ -163,13 +176,6 @@ def read_manifest(path: Path) -> Manifest:
             "Restore the file, or start a new run.",
         )
     return manifest
-
-
-def read_responses(
-    path: Path, planned: Collection[tuple[str, str, str, int]]
-) -> dict[SampleKey, EvalResponse]:
-    """The last word on each sample of a `responses.jsonl`; see `Bundle.responses`."""
-    return dict(_words(path, planned))
 
 
 def _words(

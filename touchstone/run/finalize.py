@@ -12,14 +12,14 @@ from touchstone.host.merge import Window, WindowFacts, merge_windows
 from touchstone.host.tick import Tick, read_ticks
 from touchstone.run.bundle import Bundle
 from touchstone.run.plan import Shard
-from touchstone.run.records import EvalResponse, SampleKey
+from touchstone.run.records import ResponseFacts, SampleKey
 
 BY_SAMPLE_NAME = "resources_by_sample.jsonl"
 
 Facts = Mapping[SampleKey, WindowFacts[SampleKey]]
 
 
-def facts_of(bundle: Bundle, responses: Mapping[SampleKey, EvalResponse]) -> Facts:
+def facts_of(bundle: Bundle, responses: Mapping[SampleKey, ResponseFacts]) -> Facts:
     """What was measured while each planned sample was answered; all null without ticks."""
     found: dict[SampleKey, WindowFacts[SampleKey]] = {}
     for ticks, keys in _machines(bundle):

@@ -8,8 +8,9 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from touchstone.engine.reply import ErrorClass, ReplyStatus
+from touchstone.files import sha256_of
 from touchstone.pack.suite import Suite
-from touchstone.records import COMPACT, CompactRecord, Record
+from touchstone.records import COMPACT, CompactRecord, Record, fields_of
 
 MANIFEST_SCHEMA = 1
 
@@ -37,8 +38,9 @@ class ResponseError(Record):
 
 
 @dataclass(**COMPACT, kw_only=True)
-class EvalResponse(CompactRecord):
-    """What came back for one sample. Times are seconds, rates tokens per second, null if not measured.
+class ResponseFacts(CompactRecord):
+    """What came back for one sample, but for its text. Times are seconds, rates tokens per second, null
+    if not measured.
 
     `t_start` and `t_end` are seconds since the epoch. Counts are the engine's own, never estimated.
     """
@@ -49,7 +51,6 @@ class EvalResponse(CompactRecord):
     repeat: int
     draw: int
     category: str
-    response_text: str
     finish_reason: str | None = None
     status: ResponseStatus
     error: ResponseError | None = None
@@ -80,6 +81,39 @@ class EvalResponse(CompactRecord):
     def is_good(self) -> bool:
         """Whether the engine answered at all; an error is asked again on resume."""
         return self.status != "error"
+
+
+@dataclass(**COMPACT, kw_only=True)
+class EvalResponse(ResponseFacts):
+    """What came back for one sample: a line of `responses.jsonl`."""
+
+    response_text: str
+
+    @property
+    def text_sha256(self) -> str:
+        """Hash of the text."""
+        return sha256_of(self.response_text)
+
+    @property
+    def text_chars(self) -> int:
+        """The text's length in characters."""
+        return len(self.response_text)
+
+    def outline(self) -> Outline:
+        """The response without its text."""
+        kept = {name: getattr(self, name) for name in fields_of(ResponseFacts)}
+        return Outline.trusted(**kept, text_sha256=self.text_sha256, text_chars=self.text_chars)
+
+
+@dataclass(**COMPACT, kw_only=True)
+class Outline(ResponseFacts):
+    """A response whose text was let go: the texts are most of what a large run holds."""
+
+    text_sha256: str
+    text_chars: int
+
+
+AnyResponse = EvalResponse | Outline
 
 
 class ModelUnderTest(Record):
