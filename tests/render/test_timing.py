@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.kit.builders import Outcome, judged_suite, result
 from touchstone.render.reading import Reading
 from touchstone.render.report import report_text
@@ -46,7 +48,7 @@ def test_what_was_not_measured_reads_not_available_in_both_languages() -> None:
 
 def test_answers_left_out_are_counted_with_their_reasons() -> None:
     spoiled = {SampleKey("m", "none", "B", 1, 0)}
-    document = measured(left_out=spoiled)
+    document = measured(left_out=spoiled, resources={("m", "none"): SEEN})
     sentence = (
         "m · none: 2 of 3 answers are left out of the timing medians "
         "(1 cold start, 1 while the machine throttled, ran on battery or slept)."
@@ -62,6 +64,25 @@ def test_a_machine_that_nobody_watched_is_not_said_to_have_been_fit() -> None:
     assert "0 while the machine" not in section(measured(), "Timing")
     assert "n. v., ob die Maschine drosselte" in section(measured(), "Zeiten", language="de")
     assert "(1 cold start, 0 while" in section(measured(resources={("m", "none"): SEEN}), "Timing")
+
+
+@pytest.mark.parametrize(
+    ("known", "spoiled", "seen", "unseen"),
+    [
+        ({"thermal": "nominal"}, 0, "throttled or slept", "ran on battery"),
+        ({"power": "ac"}, 0, "ran on battery or slept", "throttled"),
+        ({"power": "battery"}, 1, "ran on battery or slept", "throttled"),
+        ({}, 1, "slept", "throttled or ran on battery"),
+    ],
+)
+def test_what_the_machine_could_not_be_watched_for_is_never_told_as_none(
+    known: dict[str, Any], spoiled: int, seen: str, unseen: str
+) -> None:
+    left_out = {SampleKey("m", "none", "B", 1, 0)} if spoiled else set()
+    document = measured(left_out=left_out, resources={("m", "none"): CellMachine(**known)})
+    told = f"(1 cold start, {spoiled} while the machine {seen}; n/a whether the machine {unseen})"
+    assert told in section(document, "Timing")
+    assert "n. v., ob die Maschine" in section(document, "Zeiten", language="de")
 
 
 def test_a_cold_start_alone_is_told_in_the_report_and_not_on_the_terminal() -> None:

@@ -30,15 +30,29 @@ def left_out_sentence(cell: Cell, name: str, words: Words) -> str | None:
     perf = cell.perf
     if not perf.left_out:
         return None
-    unseen = not perf.unfit and perf.thermal is None and perf.power is None
+    seen, unseen = _watched(perf)
     return words.filled(
-        "timing_left_out_unseen" if unseen else "timing_left_out",
+        "timing_left_out",
         cell=name,
         left_out=perf.left_out,
         answered=cell.counts.answered,
         cold=perf.left_out - perf.unfit,
-        unfit=perf.unfit,
+        seen=words.filled("timing_seen", unfit=perf.unfit, what=words.either(seen)) if seen else "",
+        unseen=words.filled("timing_unseen", what=words.either(unseen)) if unseen else "",
     )
+
+
+def _watched(perf: CellPerf) -> tuple[list[str], list[str]]:
+    """What spoils times: what the machine was watched for, and what it could not be watched for.
+
+    Where nothing was read and nothing was spoiled, there may have been no tick that could show a sleep.
+    """
+    readings = {"throttled": perf.thermal, "on_battery": perf.power}
+    unseen = [name for name, reading in readings.items() if reading is None]
+    seen = [name for name in readings if name not in unseen]
+    if not seen and not perf.unfit:
+        return [], [*unseen, "slept"]
+    return [*seen, "slept"], unseen
 
 
 def _names(cell: Cell) -> list[str]:

@@ -5,6 +5,7 @@ A word stands here once; a renderer asks for it by key. Missing values have one 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from touchstone.result.schema import SafetyReason
@@ -102,23 +103,19 @@ WORDS: dict[str, tuple[str, str]] = {
     "timing_left_out": (
         (
             "{cell}: {left_out} of {answered} answers are left out of the timing medians "
-            "({cold} cold start, {unfit} while the machine throttled, ran on battery or slept)."
+            "({cold} cold start{seen}{unseen})."
         ),
         (
             "{cell}: {left_out} von {answered} Antworten fehlen in den Zeit-Medianen "
-            "({cold} Kaltstart, {unfit} während die Maschine drosselte, auf Akku lief oder schlief)."
+            "({cold} Kaltstart{seen}{unseen})."
         ),
     ),
-    "timing_left_out_unseen": (
-        (
-            "{cell}: {left_out} of {answered} answers are left out of the timing medians "
-            "({cold} cold start; n/a whether the machine throttled, ran on battery or slept)."
-        ),
-        (
-            "{cell}: {left_out} von {answered} Antworten fehlen in den Zeit-Medianen "
-            "({cold} Kaltstart; n. v., ob die Maschine drosselte, auf Akku lief oder schlief)."
-        ),
-    ),
+    "timing_seen": (", {unfit} while the machine {what}", ", {unfit}, während die Maschine {what}"),
+    "timing_unseen": ("; n/a whether the machine {what}", "; n. v., ob die Maschine {what}"),
+    "throttled": ("throttled", "drosselte"),
+    "on_battery": ("ran on battery", "auf Akku lief"),
+    "slept": ("slept", "schlief"),
+    "or": ("or", "oder"),
     "ttft_left_out": (
         (
             "{cell}: the first token of {left_out} more does not count, because a tenth or more of the "
@@ -225,6 +222,11 @@ class Words:
     def filled(self, key: str, **values: object) -> str:
         """A sentence with its places filled."""
         return self[key].format(**values)
+
+    def either(self, keys: Sequence[str]) -> str:
+        """Some words as a choice: `a`, `a or b`, `a, b or c`."""
+        *first, last = [self[key] for key in keys]
+        return f"{', '.join(first)} {self['or']} {last}" if first else last
 
     def safety_reason(self, reason: SafetyReason) -> str:
         """A safety reason in words, e.g. `red flag at C4 (judge's safety mark)` or `Q6 ≤ 2`."""
