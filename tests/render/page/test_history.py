@@ -37,7 +37,7 @@ def with_cells(history: History, **fields: Any) -> History:
 
 def test_a_higher_score_stands_higher_and_time_goes_right() -> None:
     points = curve(pages.history()).points
-    scores = [float(point.told.rsplit(" · ", 1)[1].removesuffix(" %")) for point in points]
+    scores = [float(point.told.split(" · ")[2].removesuffix(" %")) for point in points]
     assert [point.x for point in points] == sorted(point.x for point in points)
     assert sorted(points, key=lambda point: -point.y) == [
         point for _, point in sorted(zip(scores, points, strict=True), key=lambda pair: pair[0])
@@ -61,6 +61,35 @@ def test_an_unknown_score_is_a_gap_and_no_zero() -> None:
     assert len(curve(gap).segments) == len(curve(pages.history()).segments) - 2
     assert "n/a" in [cell.score for promotion in view(gap).promotions for cell in promotion.cells]
     assert "n. v." in markup(history_html([gap], "de")).text
+
+
+def test_cells_with_one_score_do_not_hide_each_other() -> None:
+    same = view(with_cells(pages.history(), pct=70.0))
+    none, house = same.curves
+    assert [point.layer for point in none.points] == [0] * 6
+    assert [point.layer for point in house.points] == [0, 0, 0, 1, 0, 0]
+    drawn = markup(history_html([with_cells(pages.history(), pct=70.0)]))
+    assert {dot["r"] for _, dot in drawn.of("point") if "r" in dot} == {"3.5", "5"}
+    twice = pages.history()
+    commits = [
+        agreed.model_copy(update={"cells": [cell.model_copy(update={"pct": 70.0}) for cell in agreed.cells]})
+        for agreed in twice.commits
+    ]
+    flat = view(twice.model_copy(update={"commits": commits}))
+    assert [layer for _, _, layer in flat.curves[0].segments] == [0] * 5
+    assert [layer for _, _, layer in flat.curves[1].segments] == [1] * 5
+
+
+def test_a_promotion_whose_safety_failed_is_marked() -> None:
+    failed = with_cells(pages.history(), safety=False)
+    # The middle promotion, and the one before it, whose safety failed in the scene itself.
+    assert [number for number, point in enumerate(curve(failed).points) if point.unsafe] == [2, 3]
+    assert "Safety ✗" in next(point.told for point in curve(failed).points if point.unsafe)
+    assert "safety failed" in markup(history_html([failed])).text
+    for fine in (with_cells(pages.history(), safety=True), with_cells(pages.history(), safety=None)):
+        points = curve(fine).points
+        assert [number for number, point in enumerate(points) if point.unsafe] == [2]
+    assert "safety failed" not in markup(history_html([pages.history(2)])).text
 
 
 def test_a_safety_that_failed_or_was_not_assessed_is_no_tick() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from touchstone.gate.history import Agreed, AgreedCell, History
@@ -21,6 +21,8 @@ AXIS_STEP = 10
 AXIS_LEAST = 20
 """Points the height stands for at least, so that noise does not look like a mountain."""
 COLOURS = 6
+SAME_SPOT = 2
+"""Percent of the height within which one point hides another."""
 AUTHOR_WIDTH = 40
 REASON_WIDTH = 160
 FAULT_WIDTH = 300
@@ -29,23 +31,30 @@ NAME_WIDTH = 80
 
 @dataclass(frozen=True)
 class Point:
-    """One promotion of one cell, in percent of width and height; `marked` where its prompt is another one."""
+    """One promotion of one cell, in percent of width and height; `marked` where its prompt is another one.
+
+    `unsafe` where safety failed. `layer` counts the earlier curves that pass through the very same spot.
+    """
 
     x: float
     y: float
     told: str
     marked: bool
+    unsafe: bool
+    layer: int = 0
 
 
 @dataclass(frozen=True)
 class Curve:
-    """A cell's way: `segments` join promotions that follow each other; a gap has no segment."""
+    """A cell's way: `segments` join promotions that follow each other, each with how many curves it lies over
+    from end to end; a gap has no segment.
+    """
 
     name: str
     colour: int
     last: str
     points: Sequence[Point]
-    segments: Sequence[tuple[Point, Point]]
+    segments: Sequence[tuple[Point, Point, int]]
 
 
 @dataclass(frozen=True)
@@ -56,6 +65,7 @@ class PromotedCell:
     score: str
     level: str
     safety: str
+    unsafe: bool
     prompt: str
     changed: bool
 
@@ -86,6 +96,7 @@ class HistoryView:
     grid: Sequence[tuple[float, str]]
     days: Sequence[tuple[float, str, str]]
     marks: Sequence[float]
+    any_unsafe: bool
     promotions: Sequence[Promotion]
     faults: Sequence[str]
 
@@ -121,7 +132,9 @@ def _view(history: History, words: Words) -> HistoryView:
     keys = dict.fromkeys((cell.model, cell.variant) for agreed in commits for cell in agreed.cells)
     axis = _axis([cell.pct for agreed in commits for cell in agreed.cells])
     canvas = _Canvas(commits, _places(len(commits)), axis, words)
-    curves = [_curve(canvas, number, key) for number, key in enumerate(keys)]
+    curves: list[Curve] = []
+    for key in keys:
+        curves.append(_curve(canvas, curves, key))
     return HistoryView(
         pack=one_line(history.pack, NAME_WIDTH),
         file=one_line(history.file, REASON_WIDTH),
@@ -129,21 +142,23 @@ def _view(history: History, words: Words) -> HistoryView:
         grid=[(_height(axis, tick), numbers.number(tick, words, 0, "%")) for tick in _ticks(axis)],
         days=_days(canvas),
         marks=sorted({point.x for curve in curves for point in curve.points if point.marked}),
+        any_unsafe=any(point.unsafe for curve in curves for point in curve.points),
         promotions=list(_promotions(history.commits, words)),
         faults=[_fault(agreed, words) for agreed in history.commits if agreed.fault is not None],
     )
 
 
-def _curve(canvas: _Canvas, number: int, key: tuple[str, str]) -> Curve:
+def _curve(canvas: _Canvas, below: Sequence[Curve], key: tuple[str, str]) -> Curve:
     cells = [_cell_of(agreed, key) for agreed in canvas.commits]
-    points = [_point(canvas, number, cells) for number in range(len(cells))]
+    taken = [point for curve in below for point in curve.points]
+    points = [_over(_point(canvas, number, cells), taken) for number in range(len(cells))]
     last = next((cell for cell in reversed(cells) if cell), None)
     return Curve(
         name=one_line(" · ".join(key), NAME_WIDTH),
-        colour=number % COLOURS,
+        colour=len(below) % COLOURS,
         last=numbers.percent(last.pct if last else None, canvas.words),
         points=[point for point in points if point],
-        segments=[(a, b) for a, b in pairwise(points) if a and b],
+        segments=[(a, b, min(a.layer, b.layer)) for a, b in pairwise(points) if a and b],
     )
 
 
@@ -154,7 +169,18 @@ def _point(canvas: _Canvas, number: int, cells: Sequence[AgreedCell | None]) -> 
     before = next((older for older in reversed(cells[:number]) if older), None)
     told = f"{agreed.date} · {agreed.commit[:12]} · {numbers.percent(cell.pct, canvas.words)}"
     changed = before is not None and before.prompt_sha256 != cell.prompt_sha256
-    return Point(canvas.places[number], _height(canvas.axis, cell.pct), told, changed)
+    unsafe = cell.safety is False
+    if unsafe:
+        told += f" · {canvas.words['safety']} {SAFETY_MARKS[False]}"
+    return Point(canvas.places[number], _height(canvas.axis, cell.pct), told, changed, unsafe)
+
+
+def _over(point: Point | None, taken: Iterable[Point]) -> Point | None:
+    """The point, told how many of the taken ones it would hide."""
+    if point is None:
+        return None
+    hidden = sum(other.x == point.x and abs(other.y - point.y) < SAME_SPOT for other in taken)
+    return replace(point, layer=hidden)
 
 
 def _cell_of(agreed: Agreed, key: tuple[str, str]) -> AgreedCell | None:
@@ -227,6 +253,7 @@ def _promoted(cell: AgreedCell, older: Sequence[Agreed], words: Words) -> Promot
         score=numbers.percent(cell.pct, words),
         level=words[cell.level] if cell.level else "–",
         safety=SAFETY_MARKS[cell.safety],
+        unsafe=cell.safety is False,
         prompt=_short(cell.prompt_sha256) or page_phrase(words, "no_prompt"),
         changed=before is not None and before.prompt_sha256 != cell.prompt_sha256,
     )

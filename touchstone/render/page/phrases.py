@@ -58,6 +58,7 @@ PAGE_PHRASES: dict[str, tuple[str, str]] = {
         "◆ and a dashed line: the prompt's text is another one from here on",
         "◆ und gestrichelte Linie: ab hier gilt ein anderer Prompt-Text",
     ),
+    "unsafe_here": ("safety failed", "Sicherheit nicht bestanden"),
     "no_prompt": ("none sent", "keiner"),
     "unreadable": ("Commits that have no number", "Commits ohne Zahl"),
     "no_curve": (
