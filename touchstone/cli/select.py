@@ -12,7 +12,9 @@ from touchstone.cli.options import json_option, settings_options
 from touchstone.cli.session import settings_of, show
 from touchstone.files import json_document, write_document
 from touchstone.gate.runs import SELECTION_NAME, load_run
+from touchstone.render.phrases import phrase
 from touchstone.render.selection import selection_text
+from touchstone.render.words import Words
 from touchstone.result.select import select_typical
 from touchstone.run.find import find_bundle
 
@@ -37,5 +39,6 @@ def command(runs: tuple[str, ...], as_json: bool, **given: Any) -> None:
     if as_json:
         click.echo(json_document(selection.to_json()), nl=False)
         return
-    show(selection_text(selection, effective.config.language))
-    click.echo(f"Promote it with all its draws: touchstone promote {chosen.id}")
+    words = Words(effective.config.language)
+    show(selection_text(selection, words.language))
+    click.echo(phrase(words, "promote_it", command=f"touchstone promote {chosen.id}"))

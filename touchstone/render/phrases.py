@@ -133,6 +133,53 @@ PHRASES: dict[str, tuple[str, str]] = {
     "kind_provenance": ("provenance", "Herkunft"),
     "kind_prompt": ("prompt", "Prompt"),
     "kind_case": ("case", "Fall"),
+    "run_number": ("run {number}", "Lauf {number}"),
+    "all_rows_same": (
+        "all {rows} rows are the same in every run",
+        "alle {rows} Zeilen sind in jedem Lauf gleich",
+    ),
+    "some_rows_same": (
+        "({same} of {rows} rows are the same in every run)",
+        "({same} von {rows} Zeilen sind in jedem Lauf gleich)",
+    ),
+    "n_flagged": ("{count} flagged", "{count} beanstandet"),
+    "n_failed": ("{count} failed", "{count} nicht bestanden"),
+    "typical": ("typical: {run} ({how})", "typisch: {run} ({how})"),
+    "decided_by_votes": ("most often in the middle", "am häufigsten in der Mitte"),
+    "decided_by_tokens": (
+        "tied in the middle; fewest tokens",
+        "in der Mitte gleichauf; die wenigsten Tokens",
+    ),
+    "decided_by_calls": (
+        "tied in the middle; fewest calls",
+        "in der Mitte gleichauf; die wenigsten Aufrufe",
+    ),
+    "decided_by_age": (
+        "tied in the middle and in cost; the oldest",
+        "in der Mitte und im Aufwand gleichauf; der älteste",
+    ),
+    "outlier_total": (
+        (
+            "⚠ The vote fell on a run whose total is not the middle one of the totals. "
+            "All draws are kept and tested against, so the reference does not lean on this choice alone."
+        ),
+        (
+            "⚠ Die Wahl fiel auf einen Lauf, dessen Gesamtwert nicht der mittlere ist. Alle Ziehungen "
+            "bleiben und werden verglichen, die Referenz stützt sich also nicht auf diese Wahl allein."
+        ),
+    ),
+    "same_launch": (
+        "⚠ At least two runs come from one launch of the engine; what a restart changes is not in them.",
+        (
+            "⚠ Mindestens zwei Läufe stammen aus einem Start der Engine; was ein Neustart ändert, "
+            "steckt nicht darin."
+        ),
+    ),
+    "promote_it": (
+        "Promote it with all its draws: {command}",
+        "Mit allen Ziehungen zur Referenz machen: {command}",
+    ),
+    "promoted": ("promoted {pack}: {runs} of {date}", "Referenz {pack}: {runs} vom {date}"),
     "diff_variant": ("variant {id}:", "Variante {id}:"),
     "diff_input": ("prompt {id}:", "Prompt {id}:"),
     "diff_rubric": ("rubric of {id}:", "Bewertungsregeln von {id}:"),

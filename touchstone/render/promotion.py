@@ -8,6 +8,7 @@ from touchstone.baseline.promote import Note
 from touchstone.baseline.refusals import Refusal
 from touchstone.baseline.schema import Baseline, KeptCell
 from touchstone.render import numbers
+from touchstone.render.phrases import counted, phrase
 from touchstone.render.plain import visible
 from touchstone.render.words import Language, Words
 
@@ -32,7 +33,8 @@ def promoted_text(baseline: Baseline, replaces: Baseline | None, language: Langu
     """What is agreed to now: cells old → new and the runs behind them."""
     words = Words(language)
     before = {(cell.model, cell.variant): cell for cell in replaces.cells} if replaces else {}
-    lines = [f"promoted {baseline.pack.id}: {len(baseline.runs)} runs of {baseline.date}"]
+    runs = counted(words, "runs", len(baseline.runs))
+    lines = [phrase(words, "promoted", pack=baseline.pack.id, runs=runs, date=baseline.date)]
     lines += [f"  {_cell(cell, before.get((cell.model, cell.variant)), words)}" for cell in baseline.cells]
     return "".join(visible(line) + "\n" for line in lines)
 

@@ -5,16 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from touchstone.render import numbers
+from touchstone.render.phrases import phrase
 from touchstone.render.plain import visible
 from touchstone.render.words import Language, Words
 from touchstone.result.select import DifferingRow, RowValue, Selection
-
-DECIDED = {
-    "votes": "most often in the middle",
-    "tokens": "tied in the middle; fewest tokens",
-    "calls": "tied in the middle; fewest calls",
-    "age": "tied in the middle and in cost; the oldest",
-}
 
 
 def selection_text(selection: Selection, language: Language = "en") -> str:
@@ -24,8 +18,8 @@ def selection_text(selection: Selection, language: Language = "en") -> str:
         *_rows(selection, words),
         *_runs(selection, words),
         "",
-        _choice(selection),
-        *_warnings(selection),
+        _choice(selection, words),
+        *_warnings(selection, words),
     ]
     return "\n".join(visible(line) for line in lines) + "\n"
 
@@ -33,28 +27,31 @@ def selection_text(selection: Selection, language: Language = "en") -> str:
 def _rows(selection: Selection, words: Words) -> list[str]:
     same = selection.rows_compared - len(selection.rows)
     if not selection.rows:
-        return [f"all {selection.rows_compared} rows are the same in every run", ""]
-    header = ["row", *(f"run {number}" for number in range(1, len(selection.runs) + 1)), "in the middle"]
-    table = [header, *(_row(row, words) for row in selection.rows)]
-    return [*_aligned(table), f"({same} of {selection.rows_compared} rows are the same in every run)", ""]
+        return [phrase(words, "all_rows_same", rows=selection.rows_compared), ""]
+    runs = [phrase(words, "run_number", number=number) for number in range(1, len(selection.runs) + 1)]
+    table = [
+        [words["row"], *runs, words["in_the_middle"]],
+        *(_row(row, words) for row in selection.rows),
+    ]
+    return [*_aligned(table), phrase(words, "some_rows_same", same=same, rows=selection.rows_compared), ""]
 
 
 def _row(row: DifferingRow, words: Words) -> list[str]:
-    middle = " ".join(f"run {index + 1}" for index in row.middle)
+    middle = " ".join(phrase(words, "run_number", number=index + 1) for index in row.middle)
     return [f"{row.prompt} · {row.variant}", *(_value(value, words) for value in row.values), middle]
 
 
 def _value(value: RowValue, words: Words) -> str:
     parts = [numbers.percent(value.pct, words)]
     if value.flags:
-        parts.append(f"{value.flags} flagged")
+        parts.append(phrase(words, "n_flagged", count=value.flags))
     if value.failed_checks:
-        parts.append(f"{value.failed_checks} failed")
+        parts.append(phrase(words, "n_failed", count=value.failed_checks))
     return ", ".join(parts)
 
 
 def _runs(selection: Selection, words: Words) -> list[str]:
-    table = [["", "run", "in the middle", "total", "tokens", "calls"]]
+    table = [["", *(words[key] for key in ("run", "in_the_middle", "total", "tokens", "calls"))]]
     for number, (run, votes, total, cost) in enumerate(
         zip(selection.runs, selection.tally, selection.totals, selection.costs, strict=True), start=1
     ):
@@ -62,7 +59,7 @@ def _runs(selection: Selection, words: Words) -> list[str]:
         table.append(
             [
                 mark,
-                f"run {number}: {run}",
+                f"{phrase(words, 'run_number', number=number)}: {run}",
                 str(votes),
                 numbers.percent(total, words),
                 numbers.number(cost.tokens, words),
@@ -72,22 +69,14 @@ def _runs(selection: Selection, words: Words) -> list[str]:
     return _aligned(table)
 
 
-def _choice(selection: Selection) -> str:
-    return f"typical: {selection.run} ({DECIDED[selection.decided_by]})"
+def _choice(selection: Selection, words: Words) -> str:
+    how = phrase(words, f"decided_by_{selection.decided_by}")
+    return phrase(words, "typical", run=selection.run, how=how)
 
 
-def _warnings(selection: Selection) -> list[str]:
-    lines = []
-    if selection.outlier_total:
-        lines.append(
-            "⚠ The vote fell on a run whose total is not the middle one of the totals. "
-            "All draws are kept and tested against, so the reference does not lean on this choice alone."
-        )
-    if selection.same_launch:
-        lines.append(
-            "⚠ At least two runs come from one launch of the engine; what a restart changes is not in them."
-        )
-    return lines
+def _warnings(selection: Selection, words: Words) -> list[str]:
+    found = {"outlier_total": selection.outlier_total, "same_launch": selection.same_launch}
+    return [phrase(words, key) for key, is_so in found.items() if is_so]
 
 
 def _aligned(table: Sequence[Sequence[str]]) -> list[str]:

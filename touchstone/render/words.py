@@ -116,6 +116,13 @@ WORDS: dict[str, tuple[str, str]] = {
     "on_battery": ("ran on battery", "auf Akku lief"),
     "slept": ("slept", "schlief"),
     "or": ("or", "oder"),
+    # the choice of the typical run
+    "row": ("row", "Zeile"),
+    "run": ("run", "Lauf"),
+    "in_the_middle": ("in the middle", "in der Mitte"),
+    "total": ("total", "gesamt"),
+    "tokens": ("tokens", "Tokens"),
+    "calls": ("calls", "Aufrufe"),
     "ttft_left_out": (
         (
             "{cell}: the first token of {left_out} more does not count, because a tenth or more of the "
