@@ -34,6 +34,11 @@ def escaped(text: str) -> str:
     return _LINE_START.sub(r"\1\\", _inert(one_line(text)))
 
 
+def in_cell(text: str) -> str:
+    """As `escaped`, for a place where no line begins: what looks like a list's number may stay a number."""
+    return _inert(one_line(text))
+
+
 def sentence(text: str) -> str:
     """As `escaped`, cut where no sentence goes on. Commits and digests stand as code: nothing is put into
     them there, so what is copied can be pasted.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import permutations
 
 from touchstone.render import numbers
@@ -11,8 +12,9 @@ from touchstone.render.flavour import GITHUB, Callout, Flavour
 from touchstone.render.markdown import escaped, sentence, table
 from touchstone.render.phrases import counted, phrase
 from touchstone.render.reading import Reading
-from touchstone.render.report_rows import answer_lines, category_table, dimension_table, row_table
-from touchstone.render.timing import timing_section
+from touchstone.render.report_rows import answer_lines, category_tables, dimension_tables, row_table
+from touchstone.render.tables import Table, table_section
+from touchstone.render.timing import timing_tables
 from touchstone.render.words import Language, Words
 from touchstone.result.schema import Cell, ResultDoc, Tally
 
@@ -41,14 +43,13 @@ def report_text(reading: Reading, language: Language = "en", flavour: Flavour = 
         *cell_table(result, words),
         "",
         *length_lines(result, words, flavour),
-        *category_table(result, words),
-        *dimension_table(result, words),
+        *_tables([*category_tables(result, words), *dimension_tables(result, words)]),
         f"## {words['rows']}",
         "",
         *row_table(result, words),
         "",
         *answer_lines(reading, words, flavour),
-        *timing_section(result, words),
+        *_tables(timing_tables(result, words)),
         *_honesty(reading, words),
     ]
     return "\n".join(lines).rstrip("\n") + "\n"
@@ -245,14 +246,22 @@ def _notices(reading: Reading, words: Words, flavour: Flavour) -> list[str]:
     return [*rebuilt, *incomplete_notice(reading.result, words, flavour)]
 
 
+def run_honesty_lines(result: ResultDoc, words: Words) -> list[str]:
+    """How little a run by itself can say."""
+    cases = counted(words, "cases", len({row.prompt for row in result.rows}))
+    judged = [phrase(words, "under_this_judge")] if result.judge is not None else []
+    return [phrase(words, "one_run_says", cases=cases), *judged]
+
+
+def _tables(tables: Iterable[Table]) -> list[str]:
+    return [line for shown in tables for line in table_section(shown)]
+
+
 def _honesty(reading: Reading, words: Words) -> list[str]:
     """How little a run alone can say; with a comparison, how small a drop that can see."""
     compared = reading.comparison
     told = honesty_lines(compared, words) if compared is not None else []
-    if not told:
-        cases = counted(words, "cases", len({row.prompt for row in reading.result.rows}))
-        told = [phrase(words, "one_run_says", cases=cases)]
-        told += [phrase(words, "under_this_judge")] if reading.result.judge is not None else []
+    told = told or run_honesty_lines(reading.result, words)
     return [f"## {words['honesty']}", "", *(line for one in told for line in (sentence(one), ""))]
 
 

@@ -12,6 +12,7 @@ from touchstone.render.phrases import phrase
 from touchstone.render.plain import one_line
 from touchstone.render.reading import Reading
 from touchstone.render.reasons import verdict_reason
+from touchstone.render.tables import Table
 from touchstone.render.words import Words
 from touchstone.result.categories import CategoryShare, category_shares
 from touchstone.result.schema import Cell, Repeat, ResultDoc, Row
@@ -26,30 +27,30 @@ _DETAIL_WIDTH = 120
 _STATE_ORDER = {"error": 0, "fail": 1, None: 2, "pass": 3}
 
 
-def category_table(result: ResultDoc, words: Words) -> list[str]:
-    """A line per category: what each cell got there, and how many rows pass; nothing where there is one."""
+def category_tables(result: ResultDoc, words: Words) -> list[Table]:
+    """A line per category: what each cell got there, and how many rows pass; none where there is one."""
     shares = category_shares(result)
     if len(shares) < 2 or not any(cell.quality for cell in result.cells):
         return []
     rows = [
-        [escaped(category), *(_share(cells.get((cell.model, cell.variant)), words) for cell in result.cells)]
+        [category, *(_share(cells.get((cell.model, cell.variant)), words) for cell in result.cells)]
         for category, cells in shares.items()
     ]
-    return [f"## {words['categories']}", "", *table([words["category"], *_cell_names(result)], rows), ""]
+    return [Table(words["categories"], [words["category"], *_cell_names(result)], rows)]
 
 
-def dimension_table(result: ResultDoc, words: Words) -> list[str]:
-    """A line per dimension: each cell's mean."""
+def dimension_tables(result: ResultDoc, words: Words) -> list[Table]:
+    """A line per dimension: each cell's mean; none where nothing was judged."""
     if not result.instrument.dimensions or not any(cell.quality for cell in result.cells):
         return []
     rows = [
         [
-            f"{escaped(dimension.id)} {escaped(dimension.name)}",
+            f"{dimension.id} {dimension.name}",
             *(_dimension(cell, dimension.id, words) for cell in result.cells),
         ]
         for dimension in result.instrument.dimensions
     ]
-    return [f"## {words['dimensions']}", "", *table([words["dimension"], *_cell_names(result)], rows), ""]
+    return [Table(words["dimensions"], [words["dimension"], *_cell_names(result)], rows)]
 
 
 def row_table(result: ResultDoc, words: Words) -> list[str]:
@@ -102,7 +103,7 @@ def rows_worst_first(result: ResultDoc) -> list[Row]:
 
 
 def _cell_names(result: ResultDoc) -> list[str]:
-    return [f"{escaped(cell.model)} · {escaped(cell.variant)}" for cell in result.cells]
+    return [f"{cell.model} · {cell.variant}" for cell in result.cells]
 
 
 def _share(share: CategoryShare | None, words: Words) -> str:

@@ -93,9 +93,5 @@ def _below(cell: Cell, words: Words) -> Iterator[str]:
 
 def _unfit_sentences(result: ResultDoc, words: Words) -> list[str]:
     """Cells of which the machine spoiled times; a cold start alone is nothing to tell."""
-    told = [
-        left_out_sentence(cell, f"{cell.model} · {cell.variant}", words)
-        for cell in result.cells
-        if cell.perf.unfit
-    ]
+    told = [left_out_sentence(cell, words) for cell in result.cells if cell.perf.unfit]
     return [sentence for sentence in told if sentence]

@@ -3,37 +3,30 @@
 from __future__ import annotations
 
 from touchstone.render import numbers
-from touchstone.render.markdown import escaped, table
+from touchstone.render.tables import Table
 from touchstone.render.words import Words
 from touchstone.result.schema import Cell, CellPerf, ResultDoc
 
 
-def timing_section(result: ResultDoc, words: Words) -> list[str]:
+def timing_tables(result: ResultDoc, words: Words) -> list[Table]:
     """Two tables with a row per cell, times and machine, and a sentence for whatever was left out."""
+    times = [[cell.model, cell.variant, *_times(cell.perf, words)] for cell in result.cells]
+    machine = [[cell.model, cell.variant, *_machine(cell.perf, words)] for cell in result.cells]
     return [
-        f"## {words['speed']}",
-        "",
-        *table(_time_header(words), [[*_names(cell), *_times(cell.perf, words)] for cell in result.cells]),
-        "",
-        *_notices(result, words),
-        f"## {words['machine']}",
-        "",
-        *table(
-            _machine_header(words), [[*_names(cell), *_machine(cell.perf, words)] for cell in result.cells]
-        ),
-        "",
+        Table(words["speed"], _time_header(words), times, _notices(result, words)),
+        Table(words["machine"], _machine_header(words), machine),
     ]
 
 
-def left_out_sentence(cell: Cell, name: str, words: Words) -> str | None:
-    """How many answers have no part in the medians, and why; null where all have. `name` is the cell's."""
+def left_out_sentence(cell: Cell, words: Words) -> str | None:
+    """How many answers have no part in the medians, and why; null where all have."""
     perf = cell.perf
     if not perf.left_out:
         return None
     seen, unseen = _watched(perf)
     return words.filled(
         "timing_left_out",
-        cell=name,
+        cell=_name(cell),
         left_out=perf.left_out,
         answered=cell.counts.answered,
         cold=perf.left_out - perf.unfit,
@@ -53,10 +46,6 @@ def _watched(perf: CellPerf) -> tuple[list[str], list[str]]:
     if not seen and not perf.unfit:
         return [], [*unseen, "slept"]
     return [*seen, "slept"], unseen
-
-
-def _names(cell: Cell) -> list[str]:
-    return [escaped(cell.model), escaped(cell.variant)]
 
 
 def _time_header(words: Words) -> list[str]:
@@ -88,21 +77,24 @@ def _machine_header(words: Words) -> list[str]:
 def _machine(perf: CellPerf, words: Words) -> list[str]:
     return [
         *(numbers.number(value, words, 1, "GB") for value in (perf.peak_ram_gb, perf.model_delta_gb)),
-        *(escaped(word or words["na"]) for word in (perf.pressure, perf.thermal, perf.power)),
+        *(word or words["na"] for word in (perf.pressure, perf.thermal, perf.power)),
     ]
 
 
 def _notices(result: ResultDoc, words: Words) -> list[str]:
     concurrency = result.provenance.concurrency
     if concurrency > 1:
-        return [words.filled("timing_overlaps", concurrency=concurrency), ""]
-    named = [(cell, " · ".join(_names(cell))) for cell in result.cells]
-    told = [left_out_sentence(cell, name, words) for cell, name in named]
-    told += [_ttft_sentence(cell, name, words) for cell, name in named]
-    return [line for sentence in told if sentence for line in (sentence, "")]
+        return [words.filled("timing_overlaps", concurrency=concurrency)]
+    told = [left_out_sentence(cell, words) for cell in result.cells]
+    told += [_ttft_sentence(cell, words) for cell in result.cells]
+    return [sentence for sentence in told if sentence]
 
 
-def _ttft_sentence(cell: Cell, name: str, words: Words) -> str | None:
+def _ttft_sentence(cell: Cell, words: Words) -> str | None:
     if not cell.perf.ttft_left_out:
         return None
-    return words.filled("ttft_left_out", cell=name, left_out=cell.perf.ttft_left_out)
+    return words.filled("ttft_left_out", cell=_name(cell), left_out=cell.perf.ttft_left_out)
+
+
+def _name(cell: Cell) -> str:
+    return f"{cell.model} · {cell.variant}"

@@ -23,6 +23,7 @@ from touchstone.render.page.environment import filled
 from touchstone.render.page.phrases import PAGE_PHRASES
 from touchstone.render.page.provenance import both_fields
 from touchstone.render.plain import one_line
+from touchstone.render.timing import timing_tables
 from touchstone.render.words import Language, Words
 
 TEMPLATES = resources.files("touchstone.render.page").joinpath("templates")
@@ -226,6 +227,27 @@ def test_what_a_run_lacks_stands_above_its_numbers(changes: dict[str, Any], said
 
 def test_a_rebuilt_run_says_so() -> None:
     assert "has no result.json" in page_html(replace(pages.alone(), rebuilt=True))
+
+
+def test_a_run_by_itself_tells_its_times_its_categories_and_how_little_it_can_say() -> None:
+    facts = pages.alone()
+    text = markup(page_html(facts)).text
+    for table in timing_tables(facts.result, EN):
+        assert table.title in text
+        for row in table.rows:
+            assert all(one_line(cell) in text for cell in row)
+    assert "left out of the timing medians" in text
+    assert "12 cases, one run: how far the next run" in text
+    assert "Categories" not in text, "they are all of one"
+    rows = [row.replaced(category="hard" if row.prompt == "C4" else "easy") for row in facts.result.rows]
+    parted = replace(facts, result=facts.result.model_copy(update={"rows": rows}))
+    shares = markup(page_html(parted)).text.partition("Categories")[2].partition("Rows")[0]
+    assert re.findall(r"easy|hard", shares) == ["easy", "hard"]
+    assert re.findall(r"44\.0 % \(0/1 pass\)", shares), "C4 of the house"
+
+
+def test_a_comparison_leaves_the_machine_to_the_notes() -> None:
+    assert 'id="timing"' not in page_html(pages.judged())
 
 
 def test_provenance_marks_what_differs_and_only_that() -> None:

@@ -27,10 +27,13 @@ from touchstone.render.page.texts import diff
 from touchstone.render.phrases import phrase
 from touchstone.render.plain import one_line
 from touchstone.render.rejudged import judge_moved_lines
-from touchstone.render.report import judge_words, length_notices, shortcomings
+from touchstone.render.report import judge_words, length_notices, run_honesty_lines, shortcomings
+from touchstone.render.report_rows import category_tables
 from touchstone.render.review_phrases import review_phrase
 from touchstone.render.sentences import reason_words
 from touchstone.render.speed import speed_lines
+from touchstone.render.tables import Table
+from touchstone.render.timing import timing_tables
 from touchstone.render.words import Language, Words
 
 LINE_WIDTH = 600
@@ -90,10 +93,13 @@ def _compared(facts: PageFacts, beside: Beside, words: Words) -> dict[str, objec
         "groups": compared_groups(facts, beside, words),
         "notes": _notes(facts, comparison, words),
         "fields": both_fields(facts, beside, words),
+        "shares": [],
+        "times": [],
     }
 
 
 def _own(facts: PageFacts, words: Words) -> dict[str, object]:
+    own_notices = [*length_notices(facts.result, words), *run_honesty_lines(facts.result, words)]
     return {
         "title": _line(
             page_phrase(words, "of_run", pack=facts.result.provenance.pack_id, run=facts.result.run.id)
@@ -103,8 +109,10 @@ def _own(facts: PageFacts, words: Words) -> dict[str, object]:
         "cells": own_cells(facts, words),
         "diffs": [],
         "groups": own_groups(facts, words),
-        "notes": [_line(notice) for notice in length_notices(facts.result, words)],
+        "notes": [_line(notice) for notice in own_notices],
         "fields": own_fields(facts, words),
+        "shares": [_shown(one) for one in category_tables(facts.result, words)],
+        "times": [_shown(one) for one in timing_tables(facts.result, words)],
     }
 
 
@@ -176,6 +184,15 @@ def _notes(facts: PageFacts, comparison: Comparison, words: Words) -> list[str]:
         *honesty_lines(comparison, words),
     ]
     return [_line(line) for line in lines]
+
+
+def _shown(table: Table) -> Table:
+    return Table(
+        table.title,
+        [_line(name) for name in table.header],
+        [[_line(cell) for cell in row] for row in table.rows],
+        [_line(told) for told in table.sentences],
+    )
 
 
 def _line(text: str) -> str:

@@ -9,6 +9,7 @@ PAGE_PHRASES: dict[str, tuple[str, str]] = {
     "to_texts": ("What changed", "Was sich änderte"),
     "to_rows": ("Rows", "Zeilen"),
     "to_provenance": ("Provenance", "Herkunft"),
+    "to_times": ("Times and machine", "Zeiten und Maschine"),
     "to_history": ("History", "Verlauf"),
     "of_run": ("{pack}, run {run}", "{pack}, Lauf {run}"),
     "history_title": ("Baselines over time", "Referenzen im Verlauf"),
