@@ -362,9 +362,18 @@ def test_a_hook_is_told_of_the_layout_and_everybody_else_reads_on(baseline: Base
         verify(path)
 
 
-def test_the_way_out_of_an_edit_fits_where_the_file_was_read(baseline: Baseline) -> None:
-    text = dump(baseline).replace('"reason": null', '"reason": "x"', 1)
-    for source, hint in ((FILE, f"Restore it: git checkout -- {FILE}"), (f"main:{FILE}", "Undo the commit")):
+@pytest.mark.parametrize("damage", ["edited", "cut", "no object"])
+def test_the_way_out_of_a_spoiled_file_fits_where_it_was_read(baseline: Baseline, damage: str) -> None:
+    whole = dump(baseline)
+    text = {
+        "edited": whole.replace('"reason": null', '"reason": "x"', 1),
+        "cut": whole[: len(whole) // 2],
+        "no object": "[]",
+    }[damage]
+    for source, hint in (
+        (FILE, f"Restore it: git checkout -- {FILE} (committed like that: undo that commit)"),
+        (f"main:{FILE}", "Undo the commit"),
+    ):
         with pytest.raises(BadInputError) as caught:
             parse(text, source)
         assert caught.value.hint is not None

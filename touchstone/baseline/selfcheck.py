@@ -36,8 +36,8 @@ def hand_edit_hint(source: str) -> str:
     """What to do about a baseline that was edited; `source` is a file, or REF:PATH."""
     rule = "A baseline is made by `touchstone promote`, never by hand."
     if ":" in source:
-        return f"{rule} Undo the commit that changed it, or promote again."
-    return f"{rule} Restore it: git checkout -- {source}"
+        return f"{rule} Undo the commit that changed it; or remove the file, commit that, and promote anew."
+    return f"{rule} Restore it: git checkout -- {source} (committed like that: undo that commit)"
 
 
 def check(baseline: Baseline, source: str) -> None:

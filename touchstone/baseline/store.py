@@ -159,9 +159,7 @@ def parse(text: str | bytes, source: str) -> Baseline:
     then it names the first number that is not what it is derived from. Another layout is no reason to
     refuse it: see `layout_damage`.
     """
-    raw = parse_json(text, source)
-    if not isinstance(raw, dict):
-        raise BadInputError(f"{source}: not a baseline (no JSON object)")
+    raw = _document(text, source)
     _share_lines(raw)
     # The digest is that of the file as it was written, before any upgrade.
     digest, says = selfcheck.content_digest(raw), raw.get("digest")
@@ -172,6 +170,17 @@ def parse(text: str | bytes, source: str) -> Baseline:
     selfcheck.check(baseline, source)
     _check_digest(digest, says, source)
     return baseline
+
+
+def _document(text: str | bytes, source: str) -> dict[str, Any]:
+    try:
+        raw = parse_json(text, source)
+    except BadInputError as error:
+        # A conflict or an LFS pointer has a remedy of its own.
+        raise BadInputError(error.message, error.hint or selfcheck.hand_edit_hint(source)) from None
+    if not isinstance(raw, dict):
+        raise BadInputError(f"{source}: not a baseline (no JSON object)", selfcheck.hand_edit_hint(source))
+    return raw
 
 
 def layout_damage(text: str | bytes, baseline: Baseline, source: str) -> LayoutDamage | None:
