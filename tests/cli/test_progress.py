@@ -53,6 +53,16 @@ def test_a_run_has_its_last_word_before_the_next_one_begins(repo: ScratchRepo) -
         assert told[0] < second < told[1]
 
 
+def test_quiet_says_nothing_but_what_is_wrong(repo: ScratchRepo) -> None:
+    done = touchstone(repo.path, *MEASURE, "--times", "2", "--quiet")
+    assert done.err == "the runs share one launch of the engine; give its restart with --between\n"
+    latest = touchstone(repo.path, "list", "--json").json()["runs"][-1]["id"]
+    again = touchstone(repo.path, "rejudge", latest, "-q")
+    assert again.err == ""
+    assert "judged again" in touchstone(repo.path, "rejudge", latest).err
+    assert latest in done.out
+
+
 def on_a_terminal(repo: ScratchRepo, **env: str) -> str:
     """What a terminal of 80 columns gets on stderr."""
     master, slave = pty.openpty()

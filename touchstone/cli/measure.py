@@ -78,7 +78,7 @@ def _measure_times(
             _restart_engine(bench, restart)
         for loaded in packs:
             bundle = start_run(bench, Order(loaded, draw, part))
-            say(progress_phrase(words, "run_of", n=draw + 1, of=times, run=bundle.id))
+            bench.say(progress_phrase(words, "run_of", n=draw + 1, of=times, run=bundle.id))
             if draw == 0:
                 warn_unpromotable(bundle)
             bundles.append(bundle)
@@ -135,6 +135,6 @@ def _restart_embedded_engine(bench: Bench) -> None:
     cache = cache_folder(bench.environ, sys.platform, Path.home())
     running = engine.status(cache)
     if running is not None and bench.config.endpoint.base_url == running.base_url:
-        engine.restart(cache, say)
+        engine.restart(cache, bench.say)
     else:
         say("the runs share one launch of the engine; give its restart with --between")

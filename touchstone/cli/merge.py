@@ -37,7 +37,7 @@ def command(shards: tuple[str, ...], as_json: bool, **given: Any) -> int:
     bundles = merged(shards, effective.root / effective.config.runs_dir)
     results = [load_run(bundle).result for bundle in bundles]
     show_results(bundles, results, as_json=as_json, language=effective.config.language)
-    for bundle in bundles:
+    for bundle in bundles if not given["quiet"] else ():
         say(f"  → {_next_step(bundle)}")
     judged = [result.run.judged is not None for result in results]
     silent = [

@@ -100,8 +100,9 @@ def json_option(command: Command) -> Command:
 
 
 def quiet_option(command: Command) -> Command:
-    """`--quiet`: no progress, no notes; faults are always told."""
-    return click.option("--quiet", "-q", is_flag=True, help="No progress and no notes on stderr.")(command)
+    """`--quiet`: no progress, no notes; warnings and faults are always told."""
+    told = "No progress and no notes on stderr; what is wrong is always told."
+    return click.option("--quiet", "-q", is_flag=True, help=told)(command)
 
 
 def silent_option(command: Command) -> Command:

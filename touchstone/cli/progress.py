@@ -132,6 +132,11 @@ class Phases:
             self.close()
 
     def say(self, text: str) -> None:
+        """A note, on a line of its own; nothing where quiet was asked for."""
+        if not self._quiet:
+            self.warn(text)
+
+    def warn(self, text: str) -> None:
         """A line of its own. A bar that is drawn is left as it stands first, and begun anew below."""
         if isinstance(self._shown, Bar):
             self.close()

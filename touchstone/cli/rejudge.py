@@ -11,7 +11,7 @@ import click
 from touchstone.baseline.sides import Side
 from touchstone.cli.completion import run_or_pack_names
 from touchstone.cli.options import json_option, settings_options
-from touchstone.cli.session import bench_for, say, settings_of, show_results
+from touchstone.cli.session import bench_for, settings_of, show_results
 from touchstone.config import Effective
 from touchstone.errors import BadInputError, ExitCode
 from touchstone.gate.bench import Bench
@@ -39,7 +39,7 @@ def command(what: str, as_json: bool, **given: Any) -> int:
     effective = settings_of(given)
     with bench_for(effective, given, go_on="touchstone judge --bundle") as bench:
         bundle, before = _rejudged(what, bench, effective)
-        say(f"judged again as {bundle.id}")
+        bench.say(f"judged again as {bundle.id}")
         result = judge_run(bench, bundle)
     if not as_json:
         words = Words(effective.config.language)

@@ -109,6 +109,7 @@ def bench_for(
             stop=stop,
             halt=halt,
             say=phases.say,
+            warn=phases.warn,
             on_step=lambda step: phases.say(step_line(step, words)),
             on_load=lambda loading: _show_load(phases, loading, words),
             on_answer=lambda event: _show_answer(phases, event, words),

@@ -84,6 +84,9 @@ class Bench:
     halt: Event = field(default_factory=Event)
     """Set then, and when the time is up: whatever waits ends its waiting."""
     say: Callable[[str], None] = lambda _: None
+    """Hears notes, which a person may not want to."""
+    warn: Callable[[str], None] = lambda _: None
+    """Hears what everybody has to know."""
     on_step: Callable[[Step], None] = lambda _: None
     on_load: Callable[[Loading], None] = lambda _: None
     on_answer: Callable[[EvalProgress], None] = lambda _: None

@@ -195,7 +195,7 @@ def _open_block(bench: Bench, bundle: Bundle, model: str, ask: Ask) -> None:
     )
     _judge_preflight(bench, model, found)
     if seed == "ignored":
-        bench.say(f"{model}: the engine ignores the seed, so repeats and draws may be copies of one another")
+        bench.warn(f"{model}: the engine ignores the seed, so repeats and draws may be copies of one another")
 
 
 def _judge_preflight(bench: Bench, model: str, found: Preflight) -> None:
@@ -207,7 +207,7 @@ def _judge_preflight(bench: Bench, model: str, found: Preflight) -> None:
         raise EngineError(
             fault, "Look at the engine's settings for this model, or leave out --strict-preflight."
         )
-    bench.say(f"⚠ {fault}")
+    bench.warn(f"⚠ {fault}")
 
 
 def _judge(bench: Bench, bundle: Bundle, judge: Judge, **what: Any) -> None:
