@@ -10,23 +10,21 @@ from typing import Any
 import click
 
 from touchstone.cli.inputs import ci_options, refuse_outside_a_job
+from touchstone.cli.keeping import keep
 from touchstone.cli.merge import merged
 from touchstone.cli.options import merge_option, part_of, refuse_mixed_start, run_options
 from touchstone.cli.session import bench_for, packs_of, resumed, say, settings_of
 from touchstone.config import Effective
 from touchstone.errors import ExitCode
-from touchstone.files import json_pretty, write_atomic, write_document
+from touchstone.files import json_pretty
 from touchstone.gate.bench import Bench
 from touchstone.gate.check import PackCheck, run_checks
 from touchstone.gate.reference import Reference, agreed_reference, committed_reference
-from touchstone.gate.runs import rationales_of
 from touchstone.render.comparison import comparison_text
 from touchstone.render.first import shard_sentence
 from touchstone.render.phrases import phrase
-from touchstone.render.reading import Reading
-from touchstone.render.report import report_text
 from touchstone.render.words import Language, Words
-from touchstone.run.bundle import COMPARISON_NAME, REPORT_NAME, Bundle
+from touchstone.run.bundle import Bundle
 
 AUTO = "auto"
 
@@ -94,24 +92,6 @@ def _finder(effective: Effective, pack: str, ref: str) -> Callable[[], Reference
     if ref == AUTO:
         return lambda: agreed_reference(config, root, pack, today)
     return lambda: committed_reference(config, root, pack, today, ref)
-
-
-def keep(checks: Sequence[PackCheck], bench: Bench) -> None:
-    """Leave `comparison.json` and `report.md` in each run's folder; `result.json` is there already."""
-    for check in checks:
-        if check.bundle is None:
-            continue
-        if check.comparison is not None:
-            write_document(check.bundle.path / COMPARISON_NAME, check.comparison.to_json())
-        if check.result is not None:
-            reading = Reading(
-                check.result,
-                check.bundle.answers(),
-                rationales_of(check.bundle),
-                comparison=check.comparison,
-                both=check.answers(),
-            )
-            write_atomic(check.bundle.path / REPORT_NAME, report_text(reading, bench.config.language))
 
 
 def _show(checks: Sequence[PackCheck], code: ExitCode, language: Language) -> None:

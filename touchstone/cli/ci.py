@@ -12,9 +12,9 @@ import click
 
 from touchstone.cli.boundary import ended_by
 from touchstone.cli.call import Call, job_exit
-from touchstone.cli.check import keep
 from touchstone.cli.inputs import with_inputs
 from touchstone.cli.job import Job, commands_stopped, take_job, write_outputs
+from touchstone.cli.keeping import keep
 from touchstone.cli.merge import merged
 from touchstone.cli.options import overrides_of, part_of, refuse_mixed_start
 from touchstone.cli.proposal import credential_for

@@ -1,0 +1,31 @@
+"""What a check leaves in the folders of its runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from touchstone.files import write_atomic, write_document
+from touchstone.gate.bench import Bench
+from touchstone.gate.check import PackCheck
+from touchstone.gate.runs import rationales_of
+from touchstone.render.reading import Reading
+from touchstone.render.report import report_text
+from touchstone.run.bundle import COMPARISON_NAME, REPORT_NAME
+
+
+def keep(checks: Sequence[PackCheck], bench: Bench) -> None:
+    """Leave `comparison.json` and `report.md` in each run's folder; `result.json` is there already."""
+    for check in checks:
+        if check.bundle is None:
+            continue
+        if check.comparison is not None:
+            write_document(check.bundle.path / COMPARISON_NAME, check.comparison.to_json())
+        if check.result is not None:
+            reading = Reading(
+                check.result,
+                check.bundle.answers(),
+                rationales_of(check.bundle),
+                comparison=check.comparison,
+                both=check.answers(),
+            )
+            write_atomic(check.bundle.path / REPORT_NAME, report_text(reading, bench.config.language))
