@@ -1,6 +1,6 @@
 """One table: what was measured beside what it should be, and beside it ten times the work.
 
-    make bench                        everything, under ten minutes on an idle machine
+    make bench                        everything, about eleven minutes on an idle machine
     make bench ARGS="compare page"    some of it
     make bench ARGS=--quick           each figure once, without ten times the work
     make bench ARGS=--write           also into docs/explanation/speed.md
