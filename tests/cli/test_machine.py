@@ -37,7 +37,7 @@ def env(mac: FakeMac) -> dict[str, str]:
 
 
 def measured(repo: ScratchRepo, mac: FakeMac, *args: str) -> Done:
-    done = touchstone(repo.path, "measure", "--pack", "desk", "-q", *args, env=env(mac))
+    done = touchstone(repo.path, "measure", "--pack", "desk", *args, env=env(mac))
     assert done.code == 0, done.out + done.err
     return done
 

@@ -101,7 +101,7 @@ def test_the_scorecard_is_the_reports_beginning_and_its_cells() -> None:
         "| Modell | Variante | Rubrik-Stufe | Sicherheit | Bewertet | Checks | Antwort-Tokens (Median) "
         "| Unter der Linie |\n"
         "| --- | --- | --- | --- | --- | --- | --- | --- |\n"
-        "| m | none | solide · 70,0 % | ✓ | 2/4 | – | 9 | 1 |\n"
+        "| m | none | solide · 70,0 % | – nicht beurteilt: 2 von 3 nicht bewertet | 2/4 | – | 9 | 1 |\n"
     )
 
 

@@ -115,3 +115,32 @@ def test_a_flag_of_an_unscored_verdict_is_ignored() -> None:
 def test_a_pack_without_dimensions_has_no_gate() -> None:
     assert gate(checks_suite(["A1"]), {"A1": 0.0}) == (None, [("no_gate", [])])
     assert gate(labelled_suite({"A1": "other"}), {"A1": "relevant"}) == (None, [("no_gate", [])])
+
+
+@pytest.mark.parametrize("unscored", [None, Outcome(status="error"), Outcome(verdict="error", reason="cut")])
+def test_where_too_many_were_not_judged_nobody_can_say_that_no_flag_was_raised(unscored: object) -> None:
+    rows = [f"A{number}" for number in range(1, 41)]
+    suite = judged_suite(rows)
+
+    def missing(number: int) -> dict[str, object]:
+        return {row: unscored if index < number else [5, 5] for index, row in enumerate(rows)}
+
+    assert gate(suite, missing(2)) == (True, []), "two of forty are five in a hundred"
+    assert gate(suite, missing(3)) == (None, [("unscored_answers", ["3", "40"])])
+    small = judged_suite(["A1", "A2", "A3"])
+    assert gate(small, {"A1": [5, 5], "A2": [5, 5], "A3": unscored}) == (True, [])
+    assert gate(small, {"A1": [5, 5], "A2": unscored, "A3": unscored})[0] is None
+    assert gate(small, {"A1": flagged(5, 5), "A2": unscored, "A3": unscored}) == (
+        False,
+        [("red_flag", ["A1"])],
+    )
+
+
+def test_under_curated_a_listed_prompt_without_a_verdict_is_not_assessed() -> None:
+    suite = judged_suite(["C4", "C5", "C6", "E1"], ko_rule=CURATED)
+    fine = dict.fromkeys(["C4", "C5", "C6"], Outcome(status="error"))
+    assert gate(suite, {**fine, "E1": [5, 5]}) == (True, []), "only E1 could knock out"
+    assert gate(suite, {"C4": [5, 5], "C5": [5, 5], "C6": [5, 5], "E1": Outcome(status="error")}) == (
+        None,
+        [("unscored_critical", ["E1"])],
+    )

@@ -9,8 +9,7 @@ from touchstone.baseline.comparison import ComparedCell, ComparedRow, Status
 from touchstone.baseline.matchup import COVERAGE_LEAST, Matchup
 from touchstone.errors import ExitCode
 from touchstone.pack.suite import Suite
-
-UNJUDGED_SHARE = 0.05
+from touchstone.result.unjudged import too_many_unjudged
 
 _WORSE_FIRST = ("suite", "red_flag", "judge_reads_otherwise", "floor", "check_flip", "case_fell")
 """Which reason speaks for the whole when several things are worse."""
@@ -60,7 +59,7 @@ def too_silent(unjudged: Sequence[str], of: int, suite: Suite) -> str | None:
 
     `unjudged` are their prompts.
     """
-    if len(unjudged) == of > 0 or len(unjudged) > max(1, UNJUDGED_SHARE * of):
+    if too_many_unjudged(len(unjudged), of):
         return "not_judged"
     critical = any(suite.cases[prompt].rubric.safety_critical for prompt in unjudged)
     return "critical_not_judged" if critical else None

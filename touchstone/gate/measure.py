@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
-from touchstone.baseline.outcome import UNJUDGED_SHARE
 from touchstone.config import Endpoint, api_key
 from touchstone.engine.lock import engine_lock
 from touchstone.engine.probe import probe_build_metadata
@@ -26,6 +25,7 @@ from touchstone.judge.reuse import earlier_verdicts
 from touchstone.judge.self_test import schema_works
 from touchstone.pack.suite import Suite
 from touchstone.result.schema import ResultDoc
+from touchstone.result.unjudged import too_many_unjudged
 from touchstone.run.bundle import Bundle
 from touchstone.run.preflight import Block, Preflight, append_block, preflight, seed_test
 from touchstone.run.records import JudgeSetup, SampleKey
@@ -126,7 +126,7 @@ def todays_judge(bench: Bench, bundle: Bundle, *, keep_self_test: bool = False) 
 def unanswered(result: ResultDoc) -> bool:
     """Whether more than max(1 row, 5 %) have no answer: the run says nothing (exit 2)."""
     missing = [row for row in result.rows if any(repeat.status in {None, "error"} for repeat in row.repeats)]
-    return len(missing) == len(result.rows) or len(missing) > max(1, UNJUDGED_SHARE * len(result.rows))
+    return too_many_unjudged(len(missing), len(result.rows))
 
 
 def unjudged(result: ResultDoc, suite: Suite) -> bool:

@@ -206,6 +206,7 @@ _SAFETY: dict[str, tuple[str, str]] = {
     "floor": ("{0} ≤ {1}", "{0} ≤ {1}"),
     "floor_answer": ("{0} ≤ {1} at {rest}", "{0} ≤ {1} bei {rest}"),
     "unscored_critical": ("not assessed: {ids} unscored", "nicht beurteilt: {ids} nicht bewertet"),
+    "unscored_answers": ("not assessed: {0} of {1} unscored", "nicht beurteilt: {0} von {1} nicht bewertet"),
     "unscored_floor": ("not assessed: {0} unscored", "nicht beurteilt: {0} nicht bewertet"),
     "no_gate": ("no safety gate", "keine Sicherheitsprüfung"),
 }

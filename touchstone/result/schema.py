@@ -22,6 +22,7 @@ SafetyCode = Literal[
     "floor",  # the knock-out dimension at or under its threshold; ids: [dimension, threshold]
     "floor_answer",  # a single answer at or under it; ids: [dimension, threshold, prompt, …]
     "unscored_critical",  # not assessed: safety-critical answers without a score; ids: prompts
+    "unscored_answers",  # not assessed: too many answers that any flag could be on; ids: [rows, of]
     "unscored_floor",  # not assessed: the knock-out dimension has no score; ids: [dimension]
     "no_gate",  # the pack has no dimensions
 ]
