@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from itertools import islice
 from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
 
@@ -87,8 +86,9 @@ def _together(
     pool = ThreadPoolExecutor(concurrency, thread_name_prefix="judge")
     try:
         while not stop():
-            # Twice as many as fit, so that a thread never waits for this one.
-            for asking in islice(rest, 2 * concurrency - waiting):
+            # Twice as many as fit, so that a thread never waits for this one. However many need no request
+            # at all, the next one that does is looked for.
+            while waiting < 2 * concurrency and not stop() and (asking := next(rest, None)) is not None:
                 running = _Running(asking)
                 if running.request:
                     submit(running, running.request)
