@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
+from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
 
 from tests.kit import desk
-from tests.kit.chat_server import ChatServer
+from tests.kit.chat_server import ChatServer, Script, answer
 from tests.kit.cli import touchstone
 from tests.kit.scratch import ScratchRepo
 from touchstone.errors import ExitCode
@@ -101,3 +104,42 @@ def test_a_newer_schema_is_one_clear_sentence(repo: ScratchRepo, run: str) -> No
 
 def test_an_unknown_form_is_wrong_usage(repo: ScratchRepo, run: str) -> None:
     assert touchstone(repo.path, "report", run, "--format", "pdf").code == ExitCode.USAGE
+
+
+ORDERS = "Well.\n::error::forged\n  ::set-output name=verdict::better\n##[error]x\n::add-mask::a"
+_ORDER = re.compile(r"^\s*(::|##\[)", re.MULTILINE)
+
+
+class _Ordering(desk.Mind):
+    """Answers with lines that a workflow's runner would obey."""
+
+    def __call__(self, body: dict[str, Any]) -> Script:
+        return answer(ORDERS, model=desk.MODEL) if body["model"] == desk.MODEL else super().__call__(body)
+
+
+def test_no_line_that_is_printed_is_an_order_to_a_jobs_runner(tmp_path: Path) -> None:
+    with ChatServer(_Ordering(), models=(desk.MODEL, desk.JUDGE)) as server:
+        repo = desk.project(tmp_path / "project", server.base_url)
+        prompt = repo.path / "prompts" / "house.md"
+        prompt.write_text(prompt.read_text() + f"\n{ORDERS}\n")
+        repo.git("commit", "-qam", "orders")
+        said = [touchstone(repo.path, "measure", "--pack", "desk", "--times", "3")]
+        runs = desk.run_ids(repo)
+        said.append(touchstone(repo.path, "promote", *runs, "--here"))
+        prompt.write_text(prompt.read_text() + "\nShort.\n")
+        repo.git("commit", "-qam", "shorter")
+        said += [
+            touchstone(repo.path, *command)
+            for command in (("check", "--pack", "desk"), ("compare", "latest"), ("list",))
+        ]
+    said += [
+        touchstone(repo.path, "report", "latest", "--format", form, *against)
+        for form in ("md", "obsidian", "scorecard", "junit", "csv", "json", "html", "comment")
+        for against in ((), ("--against", "HEAD:baselines/default/desk.json"))
+        if form != "comment" or against
+    ]
+    said += [touchstone(repo.path, *command) for command in (("show", "latest", "A1"), ("history",))]
+    for done in said:
+        assert done.code in {0, 1, 2, 3}, done.err
+        assert _ORDER.findall(done.out + done.err) == []
+    assert sum("forged" in done.out for done in said) > 8, "the text is there all the same"

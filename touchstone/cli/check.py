@@ -13,7 +13,7 @@ from touchstone.cli.inputs import ci_options, refuse_outside_a_job
 from touchstone.cli.keeping import keep
 from touchstone.cli.merge import merged
 from touchstone.cli.options import merge_option, part_of, refuse_mixed_start, run_options
-from touchstone.cli.session import bench_for, packs_of, resumed, say, settings_of
+from touchstone.cli.session import bench_for, packs_of, resumed, say, settings_of, show
 from touchstone.config import Effective
 from touchstone.errors import ExitCode
 from touchstone.files import json_pretty
@@ -98,7 +98,7 @@ def _show(checks: Sequence[PackCheck], code: ExitCode, language: Language) -> No
     texts = [
         comparison_text(check.comparison, language, check.answers()) for check in checks if check.comparison
     ]
-    click.echo("\n".join(texts), nl=False)
+    show("\n".join(texts))
     for check in checks:
         if check.is_shard and check.bundle is not None and check.error is None:
             click.echo(shard_sentence(check.bundle.manifest, Words(language)))

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import click
 
 from touchstone.cli.options import json_option, settings_options
-from touchstone.cli.session import bench_for, settings_of
+from touchstone.cli.session import bench_for, settings_of, show
 from touchstone.config import Effective
 from touchstone.errors import BadInputError, ExitCode
 from touchstone.files import json_pretty
@@ -52,7 +52,7 @@ def command(online: bool, free_gb: float, service_path: str, as_json: bool, **gi
         record = doctor_record(seen.findings, seen.contacts, int(code))
         click.echo(json_pretty(record, sort_keys=False), nl=False)
     else:
-        click.echo(doctor_text(seen.findings, seen.contacts), nl=False)
+        show(doctor_text(seen.findings, seen.contacts))
     return code
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from touchstone.cli.options import json_option, settings_options
-from touchstone.cli.session import packs_of, settings_of
+from touchstone.cli.session import packs_of, settings_of, show
 from touchstone.files import json_pretty
 from touchstone.gate.inventory import inventory_of
 from touchstone.render.inventory import inventory_text
@@ -25,4 +25,4 @@ def command(limit: int | None, as_json: bool, **given: Any) -> None:
     if as_json:
         click.echo(json_pretty(found.to_json(), sort_keys=False), nl=False)
     else:
-        click.echo(inventory_text(found, effective.config.language, limit), nl=False)
+        show(inventory_text(found, effective.config.language, limit))

@@ -14,7 +14,7 @@ from touchstone.baseline import promote, store
 from touchstone.cli.completion import run_names
 from touchstone.cli.options import settings_options
 from touchstone.cli.proposal import Route, propose, route_of
-from touchstone.cli.session import packs_of, say, settings_of
+from touchstone.cli.session import packs_of, say, settings_of, show
 from touchstone.config import Effective
 from touchstone.errors import BadInputError, ExitCode, RefusedError, UsageError
 from touchstone.files import read_bytes, write_atomic
@@ -82,16 +82,16 @@ def command(
     language = effective.config.language
     if prepared.baseline is None:
         # The answers are not about to be published when nothing is.
-        click.echo(notes_text([note for note in prepared.notes if note.code != "answers"]), nl=False)
-        click.echo(refusals_text(prepared.refusals), nl=False, err=True)
+        show(notes_text([note for note in prepared.notes if note.code != "answers"]))
+        say(refusals_text(prepared.refusals).rstrip("\n"))
     if barred is not None:
         raise barred
     if prepared.baseline is None:
         return ExitCode.REFUSED
-    click.echo(notes_text(prepared.notes), nl=False)
+    show(notes_text(prepared.notes))
     branch = None if here else route.branch if route else _branch(bundles, effective)(into)
     committed = _commit(prepared, wanted, branch)
-    click.echo(promoted_text(prepared.baseline, prepared.replaces, language), nl=False)
+    show(promoted_text(prepared.baseline, prepared.replaces, language))
     click.echo(f"{prepared.relpath}: commit {committed.commit[:12]} on {committed.branch}")
     if route is not None:
         propose(route, committed, *_pull_texts(prepared, language), draft=draft)

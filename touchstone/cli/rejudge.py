@@ -11,7 +11,7 @@ import click
 from touchstone.baseline.sides import Side
 from touchstone.cli.completion import run_or_pack_names
 from touchstone.cli.options import json_option, settings_options
-from touchstone.cli.session import bench_for, settings_of, show_results
+from touchstone.cli.session import bench_for, settings_of, show, show_results
 from touchstone.config import Effective
 from touchstone.errors import BadInputError, ExitCode
 from touchstone.gate.bench import Bench
@@ -43,7 +43,7 @@ def command(what: str, as_json: bool, **given: Any) -> int:
         result = judge_run(bench, bundle)
     if not as_json:
         words = Words(effective.config.language)
-        click.echo("\n".join(judge_moved_lines(judge_moved(before, bundle), words)))
+        show("".join(f"{line}\n" for line in judge_moved_lines(judge_moved(before, bundle), words)))
     show_results([bundle], [result], as_json=as_json, language=effective.config.language)
     return ExitCode.NOT_JUDGED if unjudged(result, bundle.manifest.suite) else ExitCode.NOTHING_WORSE
 

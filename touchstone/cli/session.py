@@ -28,7 +28,7 @@ from touchstone.gate.start import moved_since
 from touchstone.judge.phase import JudgeProgress
 from touchstone.pack.load import LoadedPack, find_packs, load_pack
 from touchstone.render.columns import WIDTH, fitted_text
-from touchstone.render.plain import for_log
+from touchstone.render.plain import for_log, without_commands
 from touchstone.render.progress import (
     answered_note,
     judged_note,
@@ -189,13 +189,17 @@ def show_results(
         click.echo(json_pretty([result.to_json() for result in results], sort_keys=False), nl=False)
         return
     for bundle, result in zip(bundles, results, strict=True):
-        click.echo(f"{bundle.id}\n{result_text(result, language)}report: {bundle.path / REPORT_NAME}")
+        show(f"{bundle.id}\n{result_text(result, language)}report: {bundle.path / REPORT_NAME}\n")
 
 
 def show(text: str) -> None:
-    """A result on stdout. On a terminal no word is cut at its edge; a file or a pipe gets whole lines."""
+    """A result on stdout: in a job's log none of its lines is a command.
+
+    On a terminal no word is cut at its edge; a file or a pipe gets whole lines.
+    """
     columns = shutil.get_terminal_size((WIDTH, 24)).columns
-    click.echo(fitted_text(text, columns) if sys.stdout.isatty() else text, nl=False)
+    told = without_commands(text)
+    click.echo(fitted_text(told, columns) if sys.stdout.isatty() else told, nl=False)
 
 
 def say(text: str) -> None:

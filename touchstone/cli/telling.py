@@ -25,7 +25,7 @@ from touchstone.render.annotations import Annotation, command_line
 from touchstone.render.comment import comment_text, worth_posting
 from touchstone.render.comparison import comparison_text
 from touchstone.render.first import first_sentence
-from touchstone.render.plain import for_log, in_one_line, one_line
+from touchstone.render.plain import in_one_line, one_line, visible
 from touchstone.render.review import PackReview, headline, overall
 from touchstone.render.summary import sentences_text, summary_text
 from touchstone.run.bundle import COMPARISON_NAME, REPORT_NAME
@@ -94,13 +94,13 @@ def _print(call: Call) -> None:
         click.echo(json_pretty(told, sort_keys=False), nl=False)
         return
     for sentence in call.first:
-        show(for_log(sentence) + "\n")
+        show(visible(sentence) + "\n")
     for review in call.reviews:
         click.echo()
         for sentence in review.first:
-            show(for_log(sentence) + "\n")
+            show(visible(sentence) + "\n")
         if review.comparison is not None:
-            show(for_log(comparison_text(review.comparison, call.language, review.answers)))
+            show(comparison_text(review.comparison, call.language, review.answers))
         if review.error is not None:
             whose = "" if review.pack == WHOLE_CALL else f"{review.pack}: "
             say(f"touchstone: {whose}{review.error.message}")

@@ -18,7 +18,7 @@ from touchstone.render import numbers
 from touchstone.render.comparison import Answers as BothAnswers
 from touchstone.render.comparison import moves_words, status_line
 from touchstone.render.marks import is_uncertain
-from touchstone.render.plain import one_line, visible
+from touchstone.render.plain import one_line, visible, without_commands_in_markup
 from touchstone.render.reading import Answers
 from touchstone.render.report import judge_words, provenance
 from touchstone.render.report_rows import fallen_short
@@ -125,7 +125,8 @@ def _document(suites: Sequence[ET.Element]) -> str:
     root = ET.Element("testsuites")
     root.extend(suites)
     ET.indent(root)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+    document = without_commands_in_markup(ET.tostring(root, encoding="unicode"))
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{document}\n'
 
 
 def _cell_name(cell: Cell | ComparedCell) -> str:

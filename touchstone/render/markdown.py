@@ -11,7 +11,7 @@ import html
 import re
 from collections.abc import Iterable, Sequence
 
-from touchstone.render.plain import one_line, visible
+from touchstone.render.plain import one_line, visible, without_commands
 
 SENTENCE_WIDTH = 600
 
@@ -57,10 +57,10 @@ def code(text: str) -> str:
 
 
 def block(text: str, language: str = "text") -> list[str]:
-    """Text as a fenced block whose fence the text cannot close, and in which no line begins with a slash:
-    there are programs that take such a line of a comment for an order, fence or not.
+    """Text as a fenced block whose fence the text cannot close, and in which no line is an order, fence or
+    not: there are programs that obey a slash at the beginning of a comment's line, runners that obey `::`.
     """
-    shown = _COMMAND.sub(f"\\1{_GAP}/", visible(text))
+    shown = without_commands(_COMMAND.sub(f"\\1{_GAP}/", visible(text)))
     fence = "`" * max(3, _longest_run(shown) + 1)
     return [f"{fence}{language}", *shown.split("\n"), fence]
 

@@ -43,8 +43,18 @@ def in_one_line(message: str) -> str:
 
 
 def for_log(text: str) -> str:
-    """Text of which a workflow's runner takes no line for a command, `::x::` or `##[x]`."""
-    return _COMMAND.sub("\\1:\u200b", visible(text)).replace("##[", "##\u200b[")
+    """Text made visible, of which a workflow's runner takes no line for a command."""
+    return without_commands(visible(text))
+
+
+def without_commands(text: str) -> str:
+    """Text none of whose lines a workflow's runner obeys: a space of no width parts `::x::` and `##[x]`."""
+    return _COMMAND.sub("\\1:\u200b", text).replace("##[", "##\u200b[")
+
+
+def without_commands_in_markup(text: str) -> str:
+    """As `without_commands`, for HTML and XML: whoever reads the document meets the very same text."""
+    return _COMMAND.sub("\\1&#58;", text).replace("##[", "#&#35;[")
 
 
 @lru_cache(maxsize=4096)

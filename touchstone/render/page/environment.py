@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from touchstone.render.page.phrases import page_phrase
 from touchstone.render.phrases import phrase
-from touchstone.render.plain import visible
+from touchstone.render.plain import visible, without_commands_in_markup
 from touchstone.render.words import Words
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def filled(template: str, words: Words, **values: object) -> str:
     Raises jinja2's UndefinedError for a name nobody gave, ValueError for a value that is missing.
     """
     style, policy = _style()
-    return (
+    page = (
         _environment()
         .get_template(template)
         .render(
@@ -35,6 +35,7 @@ def filled(template: str, words: Words, **values: object) -> str:
             **values,
         )
     )
+    return without_commands_in_markup(page)
 
 
 @cache
