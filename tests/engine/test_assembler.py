@@ -176,6 +176,30 @@ def test_a_json_body_without_choices_is_an_error() -> None:
     assert (reply.status, reply.error_class) == ("error", "in_band")
 
 
+@pytest.mark.parametrize(
+    "body", [b'{"choices": [', b'{"choices": [{"message": {"content": "Hi', b'{"a"', b"{"]
+)
+def test_a_json_body_that_ends_too_early_was_cut(body: bytes) -> None:
+    reply = assembled(body)
+    assert (reply.status, reply.error_class) == ("error", "transport")
+    assert reply.error_message == "the reply ended in the middle of its JSON body"
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (b'{"error": nope}', "Expecting value"),
+        (b'{"error": "a\x01b"}', "Invalid control character at"),
+        (b'{"usage": {"prompt_tokens": ' + b"1" * 5000 + b"}}", "Exceeds the limit"),
+    ],
+)
+def test_a_body_that_is_wrong_before_its_end_was_not_cut(body: bytes, why: str) -> None:
+    reply = assembled(body)
+    assert (reply.status, reply.error_class) == ("error", "in_band")
+    assert (reply.error_message or "").startswith(f"the reply is not valid JSON ({why}")
+    assert body[:10].decode() in (reply.error_message or "")
+
+
 def test_counts_are_the_engines_own_or_none() -> None:
     lies: tuple[object, ...] = (-1, True, "7", 7.5, None, {})
     for bad in lies:

@@ -145,7 +145,7 @@ class Assembler:
         if self._fault is not None:
             return
         if body is None:
-            self._fault = broken or Fault("the reply ended in the middle of its JSON body", "transport")
+            self._fault = broken or _body_fault(self._body or bytearray())
         elif isinstance(body, dict) and body.get("choices"):
             self._note("not_streamed")
             self._collected.streamed = False
@@ -217,3 +217,18 @@ class Assembler:
 
     def _note(self, code: str) -> None:
         self._notes[code] = None
+
+
+def _body_fault(body: bytearray) -> Fault:
+    """Why a body that came is no JSON: it ends too early, as a cut one does, or is wrong before its end."""
+    text = body.decode("utf-8", "replace").strip()
+    try:
+        json.loads(text)
+        what = "no JSON"
+    except json.JSONDecodeError as error:
+        if error.pos >= len(text) or error.msg.startswith("Unterminated string"):
+            return Fault("the reply ended in the middle of its JSON body", "transport")
+        what = error.msg
+    except (ValueError, RecursionError) as error:
+        what = str(error)
+    return Fault(f"the reply is not valid JSON ({what}): {text[:200]}", "in_band")
