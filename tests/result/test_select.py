@@ -212,6 +212,16 @@ def test_a_check_that_cannot_read_an_answer_is_named_as_what_to_change(reason: s
     assert "whose check" not in refusal(three(suite, good, good | {"B": None}, good))
 
 
+def test_what_is_no_draw_of_its_own_is_refused() -> None:
+    suite, table = judged_suite(["A"]), {"A": [4, 4]}
+    again, reused, other = three(suite, table, table, table)
+    again = again.model_copy(update={"run": again.run.model_copy(update={"rejudged": True})})
+    reused = reused.model_copy(update={"run": reused.run.model_copy(update={"reused_verdicts": 1})})
+    message = refusal([again, reused, other])
+    assert "a holds another run's answers, judged again" in message
+    assert "b has 1 verdicts of another run" in message
+
+
 def test_a_run_that_was_never_judged_is_refused() -> None:
     suite, table = judged_suite(["A"]), {"A": [4, 4]}
     unjudged = result(suite, table, judged=None, id="c")

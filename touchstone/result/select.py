@@ -183,6 +183,10 @@ def _run_refusals(run: ResultDoc) -> Iterator[str]:
         )
     if not run.run.complete and not missing and not errors:
         yield f"{run.run.id} is not complete"
+    if run.run.rejudged:
+        yield f"{run.run.id} holds another run's answers, judged again: no draw of its own"
+    if run.run.reused_verdicts:
+        yield f"{run.run.id} has {run.run.reused_verdicts} verdicts of another run: no draw of its own"
 
 
 def _listed(prompts: Sequence[str]) -> str:
