@@ -25,7 +25,7 @@ from tests.kit.minds import (
     usual_scores,
     with_baseline,
 )
-from tests.kit.scratch import AUTHOR, ScratchRepo
+from tests.kit.scratch import AUTHOR, ScratchRepo, clone
 from touchstone.cli.main import touchstone as front_door
 from touchstone.errors import ExitCode
 from touchstone.run.find import list_bundles
@@ -259,3 +259,16 @@ def test_history_writes_a_page_beside_its_text(repo: ScratchRepo) -> None:
     found = markup(page.read_text("utf-8"))
     assert len(found.of("chart")) == 1
     assert "recomputed" in found.text, "the commit that broke it says why it has no number"
+
+
+def test_a_history_that_a_shallow_clone_does_not_hold_is_not_told_as_none(
+    repo: ScratchRepo, tmp_path: Path
+) -> None:
+    repo.commit("something else", {"later.txt": "later"})
+    shallow = clone(repo, tmp_path / "shallow", "--depth=1")
+    done = touchstone(shallow.path, "history", "clerk")
+    assert done.code == ExitCode.REFUSED
+    assert "this shallow clone does not hold the commits that agreed to it" in done.err
+    assert "git fetch --unshallow" in done.err
+    shallow.git("fetch", "--quiet", "--unshallow")
+    assert touchstone(shallow.path, "history", "clerk").code == ExitCode.NOTHING_WORSE

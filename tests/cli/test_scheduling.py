@@ -242,6 +242,11 @@ def test_R15_a_run_of_another_config_goes_on_as_frozen_and_is_never_promoted(
     assert named is not None
     assert named[1] != named[2]
     assert the_result(repo, run)["hashes"]["rules"] == named[1], "all of it under one config"
+    assert "models:" not in done.err
+    settings = repo.path / "touchstone.yaml"
+    settings.write_text(settings.read_text().replace(f"id: {desk.MODEL}", "id: another-model"))
+    again = touchstone(repo.path, "measure", "--resume", run, "-q").err
+    assert f"  models: {desk.MODEL} when it started, another-model today" in again.splitlines()
     refused = touchstone(repo.path, "promote", run, "--here", "--allow-single", "--reason", "x")
     assert refused.code == ExitCode.REFUSED
     assert "measured under another configuration" in refused.err

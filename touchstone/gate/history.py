@@ -68,6 +68,11 @@ def history_of(config: Config, root: Path, pack: str, limit: int | None = None) 
     relpath = repository.relative(path)
     logged = repository.log(relpath, limit=limit)
     if not logged:
+        if repository.is_shallow() and repository.read("HEAD", relpath) is not None:
+            raise BadInputError(
+                f"{relpath}: this shallow clone does not hold the commits that agreed to it",
+                "Fetch them: git fetch --unshallow",
+            )
         return None
     return History(pack=pack, file=relpath, commits=[_agreed(repository, relpath, one) for one in logged])
 

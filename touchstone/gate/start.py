@@ -84,9 +84,14 @@ def moved_since(bench: Bench, bundle: Bundle) -> list[str]:
         return [f"the pack cannot be read any more ({error.message.splitlines()[0]})"]
     old, new = hashes_of(frozen), hashes_of(today)
     moved = [
-        f"{name}: {getattr(old, name)} when it started, {getattr(new, name)} today"
-        for name in ("instrument", "rules")
-        if getattr(old, name) != getattr(new, name)
+        f"{name}: {then or 'none'} when it started, {now or 'none'} today"
+        for name, then, now in (
+            ("models", _listed(bundle.manifest.models), _listed(bench.config.models)),
+            ("judge", _judge_name(frozen), _judge_name(today)),
+            ("instrument", old.instrument, new.instrument),
+            ("rules", old.rules, new.rules),
+        )
+        if then != now
     ]
     moved += [
         f"variant {id_}: its text"
@@ -94,6 +99,15 @@ def moved_since(bench: Bench, bundle: Bundle) -> list[str]:
         if frozen.variants[id_] != today.variants.get(id_)
     ]
     return moved + [f"prompt {id_}" for id_ in frozen.cases if frozen.cases[id_] != today.cases.get(id_)]
+
+
+def _listed(models: Sequence[ModelUnderTest] | Sequence[ModelSettings]) -> str:
+    return ", ".join(model.id for model in models)
+
+
+def _judge_name(suite: Suite) -> str | None:
+    judge = suite.instrument.judge
+    return judge.model if judge else None
 
 
 def suite_for(config: Config, loaded: LoadedPack) -> Suite:
