@@ -11,8 +11,10 @@ it may have been meant for the inside of something else.
 
 from __future__ import annotations
 
+import html
 import json
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -55,6 +57,7 @@ _PAIR = re.compile(
 )
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
 _BLANKS = re.compile(r"\s+")
+_QUOTES = str.maketrans(dict.fromkeys("“”„‟«»″", '"') | dict.fromkeys("‘’‚‛′", "'"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,15 +97,24 @@ def stands_in(answer: str, source: str, scores: Mapping[str, int]) -> bool:
     """Whether a verdict is the answer's own text: its characters, or its scores in whatever spelling.
 
     A judge that quotes such an answer without escapes writes the answer's scores into its own verdict.
-    Found are scores beside further dimensions, one level deeper (`{"v": 5}`, `[5]`), with `\\u` escapes in
-    their keys; not found are scores deeper still, in words, or as numbers like `0.5e1`.
+    Found are scores beside further dimensions, one level deeper (`{"v": 5}`, `[5]`), with escapes, entities,
+    other quotes and invisible characters; not found are scores deeper still, in words, or like `0.5e1`.
     """
-    if _BLANKS.sub("", source) in _BLANKS.sub("", answer):
+    plain = _plainly(answer)
+    if any(_BLANKS.sub("", source) in _BLANKS.sub("", text) for text in (answer, plain)):
         return True
-    plain = _ESCAPED.sub(lambda escape: chr(int(escape[1], 16)), answer)
     wanted = set(scores.items())
     told = ({(id_, int(a or b)) for id_, a, b in _PAIR.findall(block)} for block in _SCORES.findall(plain))
     return any(wanted <= pairs for pairs in told)
+
+
+def _plainly(answer: str) -> str:
+    """The answer as a judge that tidies up would quote it: no escapes, entities, odd or unseen characters."""
+    text = html.unescape(_ESCAPED.sub(lambda escape: chr(int(escape[1], 16)), answer))
+    folded = unicodedata.normalize("NFKC", text).translate(_QUOTES)
+    if folded.isascii():
+        return folded
+    return "".join(letter for letter in folded if unicodedata.category(letter) != "Cf")
 
 
 def _parsed(text: str, brief: Brief, answer: str) -> ParsedVerdict:
