@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from touchstone.errors import BadInputError, NotJudgedError
 from touchstone.files import (
+    TAIL_BYTES,
     JsonlAppender,
     canonical,
     digest_of,
@@ -194,6 +195,20 @@ def test_a_conflict_names_its_line() -> None:
 
 
 # --- JSONL -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("over", [-1, 0, 1])
+@pytest.mark.parametrize("torn", [True, False])
+def test_an_end_longer_than_what_is_read_at_once_is_repaired_all_the_same(
+    tmp_path: Path, torn: bool, over: int
+) -> None:
+    path = tmp_path / "lines.jsonl"
+    for before in ("", '{"n":1}\n'):
+        end = '{"text":"' + "x" * (2 * TAIL_BYTES + over) + ("" if torn else '"}')
+        path.write_text(before + end)
+        with JsonlAppender(path) as lines:
+            assert lines.torn_bytes == (len(end) if torn else 0)
+        assert path.read_text() == before + ("" if torn else end + "\n")
 
 
 def test_R01_a_torn_tail_is_passed_over_then_set_aside(tmp_path: Path) -> None:

@@ -27,6 +27,8 @@ DIGEST_DEPTH = 2
 """Levels of a document whose line is hashed piece by piece: fields, and the items of its long lists."""
 BLOCK_CHARS = 1 << 20
 """What is written at once of a text that comes in pieces."""
+TAIL_BYTES = 1 << 16
+"""What is read at once of a file's end."""
 _SHA256 = "sha256:"
 
 _KEPT_AS_IS = frozenset({str, int, bool, type(None)})
@@ -468,16 +470,32 @@ def _mode_of(path: Path) -> int:
         return 0o644
 
 
+def _tail(path: Path) -> tuple[int, bytes]:
+    """Where the last line begins, and what stands there. Read from the end: a run's file is large."""
+    try:
+        with path.open("rb") as file:
+            begin, tail = file.seek(0, os.SEEK_END), b""
+            while begin:
+                size = min(TAIL_BYTES, begin)
+                begin = file.seek(begin - size)
+                block = file.read(size)
+                newline = block.rfind(b"\n") + 1
+                tail = block[newline:] + tail
+                if newline:
+                    return begin + newline, tail
+            return 0, tail
+    except OSError as error:
+        raise BadInputError(f"{path}: cannot be read: {error.strerror}") from None
+
+
 def _repair_tail(path: Path) -> int:
     if not path.exists():
         return 0
-    data = read_bytes(path)
-    if not data or data.endswith(b"\n"):
+    start, tail = _tail(path)
+    if not tail:
         return 0
-    start = data.rfind(b"\n") + 1
-    tail = data[start:]
     try:
-        _parse_line(tail, f"{path}:{data.count(10) + 1}")
+        _parse_line(tail, str(path))
     except BadInputError:
         with path.with_name(path.name + ".torn").open("ab") as aside:
             aside.write(tail + b"\n")
