@@ -16,7 +16,7 @@ from touchstone.render.flavour import GITHUB, OBSIDIAN, Flavour
 from touchstone.render.plain import one_line
 from touchstone.render.reading import Reading
 from touchstone.render.report import length_notices, report_text
-from touchstone.render.report_rows import ANSWER_CHARS_MAX, ANSWERS_SHOWN_MAX
+from touchstone.render.report_rows import ANSWER_CHARS_MAX, ANSWERS_SHOWN_MAX, REPEATS_SHOWN_MAX
 from touchstone.render.words import Language, Words
 from touchstone.result.schema import Cell, ResultDoc
 
@@ -94,6 +94,15 @@ def test_more_rows_than_are_shown_are_counted() -> None:
     text = report_text(Reading(result, {row.key: ["No."] for row in result.rows}))
     assert text.count("<details>") == ANSWERS_SHOWN_MAX
     assert "… and 3 more (responses.jsonl has them all)" in text
+
+
+def test_of_many_repeats_the_first_are_shown() -> None:
+    suite = judged_suite(["A"], repeats=REPEATS_SHOWN_MAX + 2)
+    result = builders.result(suite, {"A": Repeats([[1, 1]] * (REPEATS_SHOWN_MAX + 2))})
+    texts = [f"Number {n}." for n in range(1, REPEATS_SHOWN_MAX + 3)]
+    text = report_text(Reading(result, {("m", "none", "A"): texts}))
+    assert text.count("Number ") == REPEATS_SHOWN_MAX
+    assert "… and 2 more repeats (responses.jsonl has them all)" in text
 
 
 def test_an_answer_without_end_is_shown_as_far_as_it_may_be_read() -> None:

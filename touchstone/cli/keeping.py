@@ -10,6 +10,8 @@ from touchstone.gate.check import PackCheck
 from touchstone.gate.runs import rationales_of
 from touchstone.render.reading import Reading
 from touchstone.render.report import report_text
+from touchstone.render.report_rows import REPEATS_SHOWN_MAX, rows_with_answers
+from touchstone.render.words import Words
 from touchstone.run.bundle import COMPARISON_NAME, REPORT_NAME
 
 
@@ -21,10 +23,11 @@ def keep(checks: Sequence[PackCheck], bench: Bench) -> None:
         if check.comparison is not None:
             write_document(check.bundle.path / COMPARISON_NAME, check.comparison.to_json())
         if check.result is not None:
+            shown = rows_with_answers(check.result, Words(bench.config.language))
             reading = Reading(
                 check.result,
-                check.bundle.answers(),
-                rationales_of(check.bundle),
+                check.bundle.answers(shown, REPEATS_SHOWN_MAX),
+                rationales_of(check.bundle, shown),
                 comparison=check.comparison,
                 both=check.answers(),
             )

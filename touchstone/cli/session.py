@@ -39,6 +39,7 @@ from touchstone.render.progress import (
 )
 from touchstone.render.reading import Reading
 from touchstone.render.report import report_text
+from touchstone.render.report_rows import REPEATS_SHOWN_MAX, rows_with_answers
 from touchstone.render.terminal import result_text
 from touchstone.render.words import Language, Words
 from touchstone.result.schema import ResultDoc
@@ -183,7 +184,8 @@ def show_results(
 ) -> None:
     """Print each run's result, and leave `report.md` beside it."""
     for bundle, result in zip(bundles, results, strict=True):
-        reading = Reading(result, bundle.answers(), rationales_of(bundle))
+        shown = rows_with_answers(result, Words(language))
+        reading = Reading(result, bundle.answers(shown, REPEATS_SHOWN_MAX), rationales_of(bundle, shown))
         write_atomic(bundle.path / REPORT_NAME, report_text(reading, language))
     if as_json:
         click.echo(json_pretty([result.to_json() for result in results], sort_keys=False), nl=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -44,7 +44,7 @@ def result_of(bundle: Bundle, judged: str | None = None) -> ResultDoc:
 def _result(bundle: Bundle, judged: str | None, *, keeps_facts: bool = False) -> ResultDoc:
     responses = bundle.outlines()
     left_out, machine = _watched(bundle, responses, keeps_facts=keeps_facts)
-    manifest, verdicts = manifest_of(bundle), read_verdicts(bundle.path, words=False)
+    manifest, verdicts = manifest_of(bundle), read_verdicts(bundle.path, with_words=lambda _: False)
     return build_result_doc(
         manifest,
         responses,
@@ -74,14 +74,17 @@ def stored_result(bundle: Bundle) -> ResultDoc:
     return read_result(bundle.result_path) if bundle.result_path.exists() else result_of(bundle)
 
 
-def rationales_of(bundle: Bundle) -> dict[tuple[str, str, str], list[str | None]]:
+def rationales_of(
+    bundle: Bundle, rows: Collection[tuple[str, str, str]] | None = None
+) -> dict[tuple[str, str, str], list[str | None]]:
     """The judge's words on the planned draw by (model, variant, prompt), one per planned repeat; null where
-    it has not spoken, or spoke of an answer that was asked again since.
+    it has not spoken, or spoke of an answer that was asked again since. `rows` narrows it.
     """
-    verdicts = read_verdicts(bundle.path)
-    responses = bundle.outlines() if verdicts else {}
+    wanted = dict.fromkeys(key for key in bundle.samples() if rows is None or key[:3] in rows)
+    verdicts = read_verdicts(bundle.path, with_words=wanted.__contains__)
+    responses = {one.key: one.outline() for one in bundle.responses_to(wanted)} if verdicts else {}
     found: dict[tuple[str, str, str], list[str | None]] = {}
-    for key in bundle.samples():
+    for key in wanted:
         verdict = current_verdict(responses.get(key), verdicts.get(key))
         found.setdefault(key[:3], []).append(verdict.rationale if verdict else None)
     return found

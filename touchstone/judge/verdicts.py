@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from touchstone.errors import BadInputError
@@ -18,9 +19,11 @@ _REPEATED = ("model", "variant", "prompt", "status", "reason", "label", "scores"
 """Texts that many verdicts share; each is held once."""
 
 
-def read_verdicts(bundle_path: Path, pass_: int = 0, *, words: bool = True) -> dict[SampleKey, Verdict]:
+def read_verdicts(
+    bundle_path: Path, pass_: int = 0, *, with_words: Callable[[SampleKey], bool] = lambda _: True
+) -> dict[SampleKey, Verdict]:
     """The last word on each sample in one pass over a bundle's answers; what the judge wrote (rationale,
-    raw reply) is let go unless `words` are wanted.
+    raw reply) is let go where `with_words` says no.
 
     An error followed by a good verdict is normal, and so is a verdict on a new answer or by another
     judge. Two good ones by the same judge on the same answer are refused with both lines.
@@ -41,7 +44,7 @@ def read_verdicts(bundle_path: Path, pass_: int = 0, *, words: bool = True) -> d
                     "Keep one of the two lines, or start a new run.",
                 )
             continue
-        found[key] = verdict if words else verdict.replaced(rationale=None, raw_reply=None)
+        found[key] = verdict if with_words(key) else verdict.replaced(rationale=None, raw_reply=None)
         line_of[key] = number
     return found
 

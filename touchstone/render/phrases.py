@@ -43,6 +43,10 @@ PHRASES: dict[str, tuple[str, str]] = {
     "what_moved": ("what else moved:", "was sich noch bewegt hat:"),
     "not_set": ("not set", "nicht gesetzt"),
     "rows_moved": ("rows that moved, worst first:", "bewegte Zeilen, schlechteste zuerst:"),
+    "more_repeats": (
+        "… and {n} more repeats ({file} has them all)",
+        "… und {n} weitere Wiederholungen ({file} nennt alle)",
+    ),
     "more_rows": ("… and {n} more ({file} has them all)", "… und {n} weitere ({file} nennt alle)"),
     "more_lines": ("… and {lines}", "… und {lines}"),
     "more_characters": (

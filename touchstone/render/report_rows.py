@@ -18,6 +18,7 @@ from touchstone.result.categories import CategoryShare, category_shares
 from touchstone.result.schema import Cell, Repeat, ResultDoc, Row
 
 ANSWERS_SHOWN_MAX = 20
+REPEATS_SHOWN_MAX = 10
 ANSWER_CHARS_MAX = 20_000
 LOWEST_SHOWN = 3
 """Rows shown with their answer where none fell short."""
@@ -73,7 +74,7 @@ def row_table(result: ResultDoc, words: Words) -> list[str]:
 
 def answer_lines(reading: Reading, words: Words, flavour: Flavour) -> list[str]:
     """The worst rows in full: each repeat's answer, and what the judge said of it."""
-    shown = [row for row in _worth_reading(reading.result, words) if row.key in reading.answers]
+    shown = _answered(reading.result, words) if reading.answers else []
     lines: list[str] = []
     for row in shown[:ANSWERS_SHOWN_MAX]:
         told = f"{numbers.percent(row.pct, words)}, {own_state(row, words)}"
@@ -81,6 +82,20 @@ def answer_lines(reading: Reading, words: Words, flavour: Flavour) -> list[str]:
     if len(shown) > ANSWERS_SHOWN_MAX:
         lines += [phrase(words, "more_rows", n=len(shown) - ANSWERS_SHOWN_MAX, file="responses.jsonl"), ""]
     return lines
+
+
+def rows_with_answers(result: ResultDoc, words: Words) -> set[tuple[str, str, str]]:
+    """The rows of which a report shows the answers: of a large run they alone need to be read."""
+    return {row.key for row in _answered(result, words)[:ANSWERS_SHOWN_MAX]}
+
+
+def _answered(result: ResultDoc, words: Words) -> list[Row]:
+    """The rows worth reading to which something came back."""
+    return [
+        row
+        for row in _worth_reading(result, words)
+        if any(repeat.status is not None for repeat in row.repeats)
+    ]
 
 
 def fallen_short(row: Row, result: ResultDoc, words: Words) -> list[str]:
@@ -130,13 +145,17 @@ def _name(row: Row, result: ResultDoc) -> str:
 
 
 def _said(row: Row, reading: Reading, words: Words) -> list[str]:
-    texts = reading.answers[row.key]
+    texts = reading.answers.get(row.key, ())
     rationales = reading.rationales.get(row.key, ())
     lines: list[str] = []
-    for text, repeat, rationale in zip_longest(texts, row.repeats, rationales):
+    shown = slice(REPEATS_SHOWN_MAX)
+    for text, repeat, rationale in zip_longest(texts[shown], row.repeats[shown], rationales[shown]):
         lines += [*_verdict(repeat, words), *([*_answer(text, words), ""] if text else [])]
         if rationale:
             lines += [f"{words['judge']}: {escaped(one_line(rationale, RATIONALE_WIDTH))}", ""]
+    if len(row.repeats) > REPEATS_SHOWN_MAX:
+        more = len(row.repeats) - REPEATS_SHOWN_MAX
+        lines += [phrase(words, "more_repeats", n=more, file="responses.jsonl"), ""]
     return lines[:-1]
 
 

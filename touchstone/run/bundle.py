@@ -117,13 +117,23 @@ class Bundle:
     def _words(self) -> Iterator[tuple[SampleKey, EvalResponse]]:
         return _words(self.responses_path, {key[:4] for key in self.samples()})
 
-    def answers(self) -> dict[tuple[str, str, str], list[str]]:
-        """The planned draw's answers by (model, variant, prompt), one text per repeat."""
-        responses = self.responses()
+    def answers(
+        self, rows: Collection[tuple[str, str, str]] | None = None, repeats: int | None = None
+    ) -> dict[tuple[str, str, str], list[str]]:
+        """The planned draw's answers by (model, variant, prompt), one text per repeat.
+
+        `rows` narrows it to some, `repeats` to the first so many of each.
+        """
+        wanted = [
+            key
+            for key in self.samples()
+            if (rows is None or key[:3] in rows) and (repeats is None or key.repeat <= repeats)
+        ]
+        texts = {response.key: response.response_text for response in self.responses_to(set(wanted))}
         answers: dict[tuple[str, str, str], list[str]] = {}
-        for key in self.samples():
-            if key in responses:
-                answers.setdefault(key[:3], []).append(responses[key].response_text)
+        for key in wanted:
+            if key in texts:
+                answers.setdefault(key[:3], []).append(texts[key])
         return answers
 
     def response_lines(self) -> JsonlAppender:
