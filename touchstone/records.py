@@ -119,9 +119,6 @@ def record_from(
     return _fitted(kind, document, place)
 
 
-_ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
-
-
 def share_texts(document: object, fields: Iterable[str]) -> None:
     """In a line that is one of thousands, hold the texts many of them have (and the keys of such an
     object) once.
@@ -134,6 +131,9 @@ def share_texts(document: object, fields: Iterable[str]) -> None:
             document[name] = intern(value)
         elif isinstance(value, dict):
             document[name] = {intern(key): item for key, item in value.items()}
+
+
+_ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
 
 
 def _adapter(kind: Any) -> TypeAdapter[Any]:

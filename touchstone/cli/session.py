@@ -17,13 +17,13 @@ from typing import Any
 import click
 from pydantic import ValidationError
 
+from touchstone.cli.keeping import keep_report
 from touchstone.cli.options import overrides_of, with_flags
 from touchstone.cli.progress import Phases
 from touchstone.config import Effective, ModelSettings, load_config
 from touchstone.errors import BadInputError, UsageError
-from touchstone.files import json_pretty, write_atomic
+from touchstone.files import json_pretty
 from touchstone.gate.bench import Bench, Loading
-from touchstone.gate.runs import rationales_of
 from touchstone.gate.start import moved_since
 from touchstone.judge.phase import JudgeProgress
 from touchstone.pack.load import LoadedPack, find_packs, load_pack
@@ -37,9 +37,6 @@ from touchstone.render.progress import (
     progress_phrase,
     step_line,
 )
-from touchstone.render.reading import Reading
-from touchstone.render.report import report_text
-from touchstone.render.report_rows import REPEATS_SHOWN_MAX, rows_with_answers
 from touchstone.render.terminal import result_text
 from touchstone.render.words import Language, Words
 from touchstone.result.schema import ResultDoc
@@ -184,9 +181,7 @@ def show_results(
 ) -> None:
     """Print each run's result, and leave `report.md` beside it."""
     for bundle, result in zip(bundles, results, strict=True):
-        shown = rows_with_answers(result, Words(language))
-        reading = Reading(result, bundle.answers(shown, REPEATS_SHOWN_MAX), rationales_of(bundle, shown))
-        write_atomic(bundle.path / REPORT_NAME, report_text(reading, language))
+        keep_report(bundle, result, language)
     if as_json:
         click.echo(json_pretty([result.to_json() for result in results], sort_keys=False), nl=False)
         return

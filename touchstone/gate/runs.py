@@ -82,7 +82,7 @@ def rationales_of(
     """
     wanted = dict.fromkeys(key for key in bundle.samples() if rows is None or key[:3] in rows)
     verdicts = read_verdicts(bundle.path, with_words=wanted.__contains__)
-    responses = {one.key: one.outline() for one in bundle.responses_to(wanted)} if verdicts else {}
+    responses = bundle.outlines(wanted) if verdicts else {}
     found: dict[tuple[str, str, str], list[str | None]] = {}
     for key in wanted:
         verdict = current_verdict(responses.get(key), verdicts.get(key))

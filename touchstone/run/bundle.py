@@ -98,9 +98,10 @@ class Bundle:
         """
         return dict(self._words())
 
-    def outlines(self) -> dict[SampleKey, Outline]:
-        """`responses`, each without its text."""
-        return {key: response.outline() for key, response in self._words()}
+    def outlines(self, samples: Collection[SampleKey] | None = None) -> dict[SampleKey, Outline]:
+        """`responses`, each without its text; `samples` narrows it to some."""
+        words = self._words()
+        return {key: response.outline() for key, response in words if samples is None or key in samples}
 
     def responses_to(self, samples: Collection[SampleKey]) -> Iterator[EvalResponse]:
         """The last word on each of some samples, in the order of the file, one held at a time."""
@@ -124,12 +125,12 @@ class Bundle:
 
         `rows` narrows it to some, `repeats` to the first so many of each.
         """
-        wanted = [
+        wanted = dict.fromkeys(
             key
             for key in self.samples()
             if (rows is None or key[:3] in rows) and (repeats is None or key.repeat <= repeats)
-        ]
-        texts = {response.key: response.response_text for response in self.responses_to(set(wanted))}
+        )
+        texts = {key: response.response_text for key, response in self._words() if key in wanted}
         answers: dict[tuple[str, str, str], list[str]] = {}
         for key in wanted:
             if key in texts:
