@@ -121,7 +121,9 @@ def resumed(name: str, bench: Bench) -> Bundle:
     bundle = find_bundle(name, bench.runs_dir, Path.cwd())
     moved = moved_since(bench, bundle)
     if moved:
-        say(f"{bundle.id} goes on as it was frozen; promote will refuse it. Since it started, this moved:")
+        say(
+            f"{bundle.id} goes on as it was frozen; a promotion may be refused. Since it started, this moved:"
+        )
         for line in moved:
             say(f"  {line}")
     return bundle

@@ -86,7 +86,7 @@ def moved_since(bench: Bench, bundle: Bundle) -> list[str]:
     moved = [
         f"{name}: {then or 'none'} when it started, {now or 'none'} today"
         for name, then, now in (
-            ("models", _listed(bundle.manifest.models), _listed(bench.config.models)),
+            ("models", *_models(bundle.manifest.models, bench.config.models)),
             ("judge", _judge_name(frozen), _judge_name(today)),
             ("instrument", old.instrument, new.instrument),
             ("rules", old.rules, new.rules),
@@ -101,8 +101,10 @@ def moved_since(bench: Bench, bundle: Bundle) -> list[str]:
     return moved + [f"prompt {id_}" for id_ in frozen.cases if frozen.cases[id_] != today.cases.get(id_)]
 
 
-def _listed(models: Sequence[ModelUnderTest] | Sequence[ModelSettings]) -> str:
-    return ", ".join(model.id for model in models)
+def _models(frozen: Sequence[ModelUnderTest], today: Sequence[ModelSettings]) -> tuple[str, str]:
+    """The models then and now; alike where all that are asked are configured still: --model may narrow."""
+    then, now = [model.id for model in frozen], [model.id for model in today]
+    return ", ".join(then), ", ".join(now if set(then) - set(now) else then)
 
 
 def _judge_name(suite: Suite) -> str | None:
